@@ -1,0 +1,25 @@
+import type { RgbImage } from './rgb-image.ts'
+
+/** What a decoder makes of the bytes of a picture file. */
+export interface DecodedImage {
+  /**
+   * The pixels as a person sees them: orientation applied, transparent parts over white, first frame of an
+   * animation. `image.width` and `image.height` are therefore swapped against the file for orientations 5 to 8.
+   */
+  image: RgbImage
+  /** Format found in the bytes, in lower case: `jpeg`, `png`, `webp`, `gif`, `avif`, `tiff`. */
+  format: string
+  /** EXIF orientation that was applied, 1 to 8; 1 when the file names none or an impossible one. */
+  orientation: number
+}
+
+/** Port: turns the bytes of a picture file into pixels. Each host brings its own. */
+export interface ImageDecoder {
+  /**
+   * Decodes a whole file held in `bytes`. `name` is how a person would recognise it in a message.
+   *
+   * Throws `image/empty`, `image/unsupported-format`, `image/too-large`, `image/damaged` or
+   * `image/decoder-missing`; rejects with an `AbortError` when `signal` is aborted.
+   */
+  decode(bytes: Uint8Array, name: string, signal?: AbortSignal): Promise<DecodedImage>
+}

@@ -1,0 +1,89 @@
+import { EngineError } from '../shared/errors.ts'
+import { type ClipSettings, cropImage } from './clip.ts'
+import { chooseDetail, type Idefics3Settings, type TiledImage, tileImage } from './idefics3.ts'
+import { normalizationTable, normalizeInto } from './normalize.ts'
+import type { RgbImage } from './rgb-image.ts'
+
+/** How a model wants its pictures; from `parsePreprocessorConfig` or `preprocessorFromProjector`. */
+export type PreprocessorSettings = Idefics3Settings | ClipSettings
+
+/** How closely to look: `low` one tile, `high` the model's own setting, `auto` by the size of the picture. */
+export type Detail = 'low' | 'high' | 'auto'
+
+/** A picture as a model wants it. */
+export interface PreprocessedImage extends TiledImage {
+  /** Size of each frame in pixels. */
+  frameWidth: number
+  frameHeight: number
+  /** Tiles the picture was cut into, the overview not counted; 1 for a single frame. */
+  tiles: number
+  /** What was done: never `auto`. Always `high` for models that know one way only. */
+  detail: 'low' | 'high'
+  /**
+   * Frame `index` as numbers, (3, frameHeight, frameWidth). Made anew at each call, or written to `target`, so that
+   * the frames are not all held as floats. Throws `image/invalid-frame` for an index or a length that does not fit.
+   */
+  pixelValues(index: number, target?: Float32Array): Float32Array
+}
+
+/** Turns a picture into a model's frames: resized, cut, and on demand normalised, equal to the reference bit by bit. */
+export function preprocess(
+  image: RgbImage,
+  settings: PreprocessorSettings,
+  detail: Detail = 'auto',
+): PreprocessedImage {
+  const { tiled, used } = cutFrames(image, settings, detail)
+  const { frames } = tiled
+  const { width: frameWidth, height: frameHeight } = frames[0] as RgbImage
+  const table = normalizationTable(settings.normalization)
+  const length = 3 * frameWidth * frameHeight
+  return {
+    ...tiled,
+    frameWidth,
+    frameHeight,
+    tiles: Math.max(1, tiled.rows * tiled.cols),
+    detail: used,
+    pixelValues(index: number, target: Float32Array = new Float32Array(length)): Float32Array {
+      const frame = frames[index]
+      if (frame === undefined || target.length !== length) {
+        throw new EngineError('image/invalid-frame', {
+          message:
+            `Frame ${index} into ${target.length} floats: expected a frame from 0 to ${frames.length - 1} and ` +
+            `${length} floats for 3 x ${frameHeight} x ${frameWidth}.`,
+          hint: 'Use frames.length, frameWidth and frameHeight of the same picture.',
+        })
+      }
+      normalizeInto(frame, table, target)
+      return target
+    },
+  }
+}
+
+function cutFrames(
+  image: RgbImage,
+  settings: PreprocessorSettings,
+  detail: Detail,
+): { tiled: TiledImage; used: 'low' | 'high' } {
+  switch (settings.kind) {
+    case 'idefics3': {
+      const choice =
+        detail === 'auto'
+          ? chooseDetail(image.width, image.height, settings)
+          : { detail, longestEdge: settings.longestEdge }
+      const split = settings.split && choice.detail === 'high'
+      return {
+        tiled: tileImage(image, { ...settings, split, longestEdge: choice.longestEdge }),
+        used: choice.detail,
+      }
+    }
+    case 'clip': {
+      const frame = cropImage(image, settings)
+      return {
+        tiled: { frames: [frame], rows: 0, cols: 0, usedWidth: frame.width, usedHeight: frame.height },
+        used: 'high',
+      }
+    }
+    default:
+      return settings satisfies never
+  }
+}
