@@ -1,4 +1,11 @@
+import type { PictureFormat } from './picture-format.ts'
 import type { RgbImage } from './rgb-image.ts'
+
+/**
+ * Pictures above this are refused before they are decoded. As RGB it is 400 MB, and turning a picture holds two. The
+ * largest real cameras below it take 108 million pixels (12000 x 9000); 200-megapixel phone modes are above it.
+ */
+export const MAX_PICTURE_PIXELS = 2 ** 27
 
 /** What a decoder makes of the bytes of a picture file. */
 export interface DecodedImage {
@@ -7,8 +14,8 @@ export interface DecodedImage {
    * animation. `image.width` and `image.height` are therefore swapped against the file for orientations 5 to 8.
    */
   image: RgbImage
-  /** Format found in the bytes, in lower case: `jpeg`, `png`, `webp`, `gif`, `avif`, `tiff`. */
-  format: string
+  /** Found in the bytes, not in the name. */
+  format: PictureFormat
   /** EXIF orientation that was applied, 1 to 8; 1 when the file names none or an impossible one. */
   orientation: number
 }

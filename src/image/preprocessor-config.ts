@@ -4,18 +4,13 @@ import type { Idefics3Settings } from './idefics3.ts'
 import type { Normalization } from './normalize.ts'
 import type { PreprocessorSettings } from './preprocess.ts'
 import { filterOfPillowNumber, type ResampleFilter } from './resample-filter.ts'
+import { type JsonFile, MAX_EDGE, SettingsFields } from './settings-fields.ts'
 
 /*
  * Picture settings of a model: from the files of a Hugging Face repository or from the keys of a GGUF projector.
  * Where a file leaves a key out (or says null), the reference's class defaults count: Transformers 5.18
  * `models/idefics3/image_processing_pil_idefics3.py` and `models/clip/image_processing_pil_clip.py`.
  */
-
-/** A parsed JSON file and how a person would recognise it. */
-export interface JsonFile {
-  name: string
-  value: unknown
-}
 
 export interface PreprocessorFiles {
   /** `preprocessor_config.json`. */
@@ -41,9 +36,6 @@ export interface ProjectorSettings {
 const IDEFICS3_TYPES = ['Idefics3ImageProcessor', 'SmolVLMImageProcessor']
 const CLIP_TYPES = ['CLIPImageProcessor', 'CLIPFeatureExtractor', 'LlavaImageProcessor']
 
-/** 4096 is the largest edge that the reference itself lets through; larger ones come from damaged files. */
-const MAX_EDGE = 4096
-
 const HALF: Normalization['mean'] = [0.5, 0.5, 0.5]
 const CLIP_MEAN: Normalization['mean'] = [0.48145466, 0.4578275, 0.40821073]
 const CLIP_STD: Normalization['std'] = [0.26862954, 0.26130258, 0.27577711]
@@ -62,10 +54,10 @@ const TILES_ALONG_LONG_SIDE = 4
  * `config/invalid-value` for a field of the wrong type or size; each names the file and the field.
  */
 export function parsePreprocessorConfig(files: PreprocessorFiles): PreprocessorSettings {
-  const processor = files.processor && new Fields(files.processor.name, '', files.processor.value)
+  const processor = files.processor && new SettingsFields(files.processor.name, '', files.processor.value)
   const fields =
     processor?.child('image_processor') ??
-    (files.preprocessor && new Fields(files.preprocessor.name, '', files.preprocessor.value))
+    (files.preprocessor && new SettingsFields(files.preprocessor.name, '', files.preprocessor.value))
   if (fields === undefined) {
     throw new EngineError('config/missing-file', {
       message: 'The model says nothing about pictures: expected preprocessor_config.json, found none.',
@@ -81,7 +73,7 @@ export function parsePreprocessorConfig(files: PreprocessorFiles): PreprocessorS
  */
 export function preprocessorFromProjector(projector: ProjectorSettings, name: string): PreprocessorSettings {
   const edge = projector.longestEdge === 0 ? undefined : projector.longestEdge
-  const fields = new Fields(name, 'clip.vision.', {
+  const fields = new SettingsFields(name, 'clip.vision.', {
     image_size: projector.imageSize,
     image_mean: projector.mean,
     image_std: projector.std,
@@ -119,7 +111,7 @@ export function preprocessorFromProjector(projector: ProjectorSettings, name: st
 }
 
 /** The class name decides; files without one are told apart by the keys that only tiling models have. */
-function kindOf(fields: Fields): PreprocessorSettings['kind'] {
+function kindOf(fields: SettingsFields): PreprocessorSettings['kind'] {
   const type = fields.text('image_processor_type') ?? fields.text('feature_extractor_type')
   if (type === undefined)
     return fields.has('max_image_size') || fields.has('do_image_splitting') ? 'idefics3' : 'clip'
@@ -134,7 +126,7 @@ function kindOf(fields: Fields): PreprocessorSettings['kind'] {
   })
 }
 
-function readIdefics3(fields: Fields, processor: Fields | undefined): Idefics3Settings {
+function readIdefics3(fields: SettingsFields, processor: SettingsFields | undefined): Idefics3Settings {
   return {
     kind: 'idefics3',
     resize: fields.flag('do_resize', true),
@@ -147,14 +139,14 @@ function readIdefics3(fields: Fields, processor: Fields | undefined): Idefics3Se
   }
 }
 
-function readLongestEdge(fields: Fields, key: string, fallback: number): number {
+function readLongestEdge(fields: SettingsFields, key: string, fallback: number): number {
   const size = fields.child(key)
   if (size === undefined) return fallback
   if (!size.has('longest_edge')) size.fail('longest_edge', 'a number of pixels')
   return size.edge('longest_edge', fallback)
 }
 
-function readClip(fields: Fields): ClipSettings {
+function readClip(fields: SettingsFields): ClipSettings {
   if (fields.flag('do_pad', false)) fields.fail('do_pad', 'false: padding to a square is not supported')
   const crop = readCrop(fields)
   return {
@@ -167,7 +159,7 @@ function readClip(fields: Fields): ClipSettings {
 }
 
 /** `{"shortest_edge": n}`, `{"height": n, "width": n}`, or as in old files plain `n`: the short side. */
-function readClipSize(fields: Fields): NonNullable<ClipSettings['resize']> {
+function readClipSize(fields: SettingsFields): NonNullable<ClipSettings['resize']> {
   if (fields.isNumber('size')) return { shortestEdge: fields.edge('size', DEFAULT_CLIP_EDGE) }
   const size = fields.child('size')
   if (size === undefined) return { shortestEdge: DEFAULT_CLIP_EDGE }
@@ -177,7 +169,7 @@ function readClipSize(fields: Fields): NonNullable<ClipSettings['resize']> {
 }
 
 /** `{"height": n, "width": n}`, or as in old files plain `n`: a square. */
-function readCrop(fields: Fields): { width: number; height: number } {
+function readCrop(fields: SettingsFields): { width: number; height: number } {
   if (!fields.isNumber('crop_size')) {
     const box = fields.child('crop_size')
     if (box !== undefined) return readBox(box)
@@ -186,19 +178,19 @@ function readCrop(fields: Fields): { width: number; height: number } {
   return { width: edge, height: edge }
 }
 
-function readBox(size: Fields): { width: number; height: number } {
+function readBox(size: SettingsFields): { width: number; height: number } {
   for (const key of ['height', 'width']) if (!size.has(key)) size.fail(key, 'a number of pixels')
   return { width: size.edge('width', DEFAULT_CLIP_EDGE), height: size.edge('height', DEFAULT_CLIP_EDGE) }
 }
 
-function readFilter(fields: Fields, fallback: ResampleFilter): ResampleFilter {
+function readFilter(fields: SettingsFields, fallback: ResampleFilter): ResampleFilter {
   return fields.has('resample')
     ? filterOfPillowNumber(fields.raw('resample'), fields.where('resample'))
     : fallback
 }
 
 function readNormalization(
-  fields: Fields,
+  fields: SettingsFields,
   mean: Normalization['mean'],
   std: Normalization['std'],
 ): Normalization {
@@ -208,109 +200,4 @@ function readNormalization(
     mean: normalize ? fields.triple('image_mean', mean) : [0, 0, 0],
     std: normalize ? fields.deviations('image_std', std) : [1, 1, 1],
   }
-}
-
-/** Typed access to an object of a JSON file; null counts as missing, as it does in the reference. */
-class Fields {
-  readonly #file: string
-  readonly #path: string
-  readonly #values: Record<string, unknown>
-
-  constructor(file: string, path: string, value: unknown) {
-    this.#file = file
-    this.#path = path
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      throw new EngineError('config/invalid-value', {
-        message: `${file}: expected a JSON object${path && ` in "${path.slice(0, -1)}"`}, found ${show(value)}.`,
-        hint: 'Take the file from the repository of the model.',
-      })
-    }
-    this.#values = value as Record<string, unknown>
-  }
-
-  where(key: string): string {
-    return `${this.#file}: "${this.#path}${key}"`
-  }
-
-  fail(key: string, expected: string): never {
-    throw new EngineError('config/invalid-value', {
-      message: `${this.where(key)}: expected ${expected}, found ${show(this.raw(key))}.`,
-      hint: 'Take the file from the repository of the model.',
-    })
-  }
-
-  raw(key: string): unknown {
-    return Object.hasOwn(this.#values, key) ? this.#values[key] : undefined
-  }
-
-  has(key: string): boolean {
-    return (this.raw(key) ?? undefined) !== undefined
-  }
-
-  isNumber(key: string): boolean {
-    return typeof this.raw(key) === 'number'
-  }
-
-  child(key: string): Fields | undefined {
-    return this.has(key) ? new Fields(this.#file, `${this.#path}${key}.`, this.raw(key)) : undefined
-  }
-
-  text(key: string): string | undefined {
-    if (!this.has(key)) return undefined
-    const value = this.raw(key)
-    return typeof value === 'string' ? value : this.fail(key, 'text')
-  }
-
-  flag(key: string, fallback: boolean): boolean {
-    if (!this.has(key)) return fallback
-    const value = this.raw(key)
-    return typeof value === 'boolean' ? value : this.fail(key, 'true or false')
-  }
-
-  edge(key: string, fallback: number): number {
-    if (!this.has(key)) return fallback
-    const value = this.raw(key)
-    const fits = typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= MAX_EDGE
-    return fits ? value : this.fail(key, `a whole number of pixels from 1 to ${MAX_EDGE}`)
-  }
-
-  count(key: string): number | undefined {
-    if (!this.has(key)) return undefined
-    const value = this.raw(key)
-    const fits = typeof value === 'number' && Number.isSafeInteger(value) && value >= 1
-    return fits ? value : this.fail(key, 'a whole number of at least 1')
-  }
-
-  positive(key: string, fallback: number): number {
-    if (!this.has(key)) return fallback
-    const value = this.raw(key)
-    return isFinite(value) && value > 0 ? value : this.fail(key, 'a number above 0')
-  }
-
-  /** Three numbers, or one that stands for all three. */
-  triple(key: string, fallback: Normalization['mean']): Normalization['mean'] {
-    if (!this.has(key)) return fallback
-    const value = this.raw(key)
-    if (isFinite(value)) return [value, value, value]
-    const [red, green, blue, ...more] = Array.isArray(value) ? (value as unknown[]) : []
-    if (!isFinite(red) || !isFinite(green) || !isFinite(blue) || more.length > 0) {
-      return this.fail(key, 'three numbers')
-    }
-    return [red, green, blue]
-  }
-
-  deviations(key: string, fallback: Normalization['std']): Normalization['std'] {
-    const values = this.triple(key, fallback)
-    return values.every((value) => value > 0) ? values : this.fail(key, 'three numbers above 0')
-  }
-}
-
-function isFinite(value: unknown): value is number {
-  return typeof value === 'number' && Number.isFinite(value)
-}
-
-/** A value short enough for a message. */
-function show(value: unknown): string {
-  const text = JSON.stringify(value) ?? 'nothing'
-  return text.length > 60 ? `${text.slice(0, 60)}…` : text
 }

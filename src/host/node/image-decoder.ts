@@ -1,0 +1,130 @@
+import type { Metadata, Sharp, SharpOptions } from 'sharp'
+import { type DecodedImage, type ImageDecoder, MAX_PICTURE_PIXELS } from '../../image/decoder.ts'
+import {
+  type PictureFormat,
+  sniffPictureFormat,
+  unsupportedPictureError,
+} from '../../image/picture-format.ts'
+import { RgbImage } from '../../image/rgb-image.ts'
+import { rgbFromCmyk, rgbOverWhite } from '../../image/to-rgb.ts'
+import { throwIfAborted } from '../../shared/abort.ts'
+import { EngineError } from '../../shared/errors.ts'
+
+type SharpFactory = (input: Uint8Array, options: SharpOptions) => Sharp
+
+const SUPPORTED: readonly PictureFormat[] = ['jpeg', 'png', 'webp', 'gif', 'avif', 'tiff']
+
+/** What sharp calls a format, where it has another name. */
+const SHARP_NAMES: Partial<Record<PictureFormat, string>> = { avif: 'heif' }
+
+/**
+ * Embedded colour profiles are left aside, as in the reference: the models were trained on the stored numbers.
+ * Damage that costs pixels is an error; oddities that cost none, such as stray bytes between segments, are not.
+ */
+const OPTIONS: SharpOptions = { ignoreIcc: true, failOn: 'error' }
+
+/**
+ * Decodes with sharp, which is loaded on first use.
+ *
+ * The first frame of animations and the first page of TIFF files; 16-bit samples keep their upper 8 bits; printing
+ * colours become RGB as in Pillow; transparent parts lie over white; all EXIF orientations are applied.
+ */
+export function createImageDecoder(): ImageDecoder {
+  return {
+    async decode(bytes: Uint8Array, name: string, signal?: AbortSignal): Promise<DecodedImage> {
+      throwIfAborted(signal)
+      const format = sniffPictureFormat(bytes)
+      if (format === undefined || !SUPPORTED.includes(format))
+        throw unsupportedPictureError(bytes, name, SUPPORTED)
+      const sharp = await loadSharp()
+      const header = await readHeader(sharp, bytes, name, format)
+      throwIfAborted(signal)
+      const image = await readPixels(sharp, bytes, name, header)
+      throwIfAborted(signal)
+      return { image, format, orientation: header.orientation ?? 1 }
+    },
+  }
+}
+
+async function loadSharp(): Promise<SharpFactory> {
+  try {
+    const { default: sharp } = await import('sharp')
+    // Decoded pictures are used once; the cache would keep up to 50 MB of them.
+    sharp.cache(false)
+    return sharp
+  } catch (cause) {
+    throw new EngineError('image/decoder-missing', {
+      message: `Pictures need the package "sharp", which could not be loaded: ${reasonOf(cause)}.`,
+      hint: 'Run "npm install sharp" for this platform.',
+      cause,
+    })
+  }
+}
+
+async function readHeader(
+  sharp: SharpFactory,
+  bytes: Uint8Array,
+  name: string,
+  format: PictureFormat,
+): Promise<Metadata> {
+  const header = await sharp(bytes, { ...OPTIONS, limitInputPixels: false })
+    .metadata()
+    .catch((cause: unknown) => {
+      throw damagedError(name, `a readable ${format.toUpperCase()} header`, cause)
+    })
+  if (header.format !== (SHARP_NAMES[format] ?? format)) {
+    throw damagedError(name, `a ${format.toUpperCase()} picture`, new Error(`found ${header.format} inside`))
+  }
+  const { width, height } = header
+  if (width * height > MAX_PICTURE_PIXELS) {
+    throw new EngineError('image/too-large', {
+      message:
+        `${name}: the picture has ${width} x ${height} = ${width * height} pixels; ` +
+        `at most ${MAX_PICTURE_PIXELS} are decoded.`,
+      hint: 'Make it smaller first; models see 2048 pixels a side or fewer.',
+    })
+  }
+  if (header.depth !== 'uchar' && header.depth !== 'ushort') {
+    throw new EngineError('image/unsupported-format', {
+      message: `${name}: expected samples of 8 or 16 bits, found "${header.depth}".`,
+      hint: 'Convert the picture to JPEG or PNG first.',
+    })
+  }
+  return header
+}
+
+async function readPixels(
+  sharp: SharpFactory,
+  bytes: Uint8Array,
+  name: string,
+  header: Metadata,
+): Promise<RgbImage> {
+  const pipeline = sharp(bytes, { ...OPTIONS, limitInputPixels: MAX_PICTURE_PIXELS }).autoOrient()
+  const isCmyk = header.space === 'cmyk'
+  // Kept in ink, as sharp's own way to RGB goes through a colour profile that the reference does not use.
+  const colours = isCmyk ? pipeline.pipelineColourspace('cmyk').toColourspace('cmyk') : pipeline
+  const { data, info } = await colours
+    .raw()
+    .toBuffer({ resolveWithObject: true })
+    .catch((cause: unknown) => {
+      throw damagedError(name, `${header.width} x ${header.height} pixels`, cause)
+    })
+  const pixels = new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
+  if (info.channels === 3) return new RgbImage(info.width, info.height, pixels)
+  const convert = isCmyk ? rgbFromCmyk : rgbOverWhite
+  return convert(info.width, info.height, pixels)
+}
+
+function damagedError(name: string, expected: string, cause: unknown): EngineError {
+  return new EngineError('image/damaged', {
+    message: `${name}: expected ${expected}, but decoding failed: ${reasonOf(cause)}.`,
+    hint: 'The file looks cut off or damaged; fetch it again or open and save it in another program.',
+    cause,
+  })
+}
+
+/** sharp's messages span lines and repeat the loader's name; the first line says what is wrong. */
+function reasonOf(cause: unknown): string {
+  const message = cause instanceof Error ? cause.message : String(cause)
+  return (message.trim().split('\n')[0] ?? '').replace(/\.$/, '')
+}
