@@ -14,7 +14,11 @@ export interface ByteSource {
 }
 
 /** Reads a fresh copy of `byteLength` bytes at `byteOffset`. */
-export async function readBytes(source: ByteSource, byteOffset: number, byteLength: number): Promise<Uint8Array> {
+export async function readBytes(
+  source: ByteSource,
+  byteOffset: number,
+  byteLength: number,
+): Promise<Uint8Array> {
   const bytes = new Uint8Array(byteLength)
   await source.readInto(bytes, byteOffset)
   return bytes
