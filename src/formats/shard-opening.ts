@@ -6,44 +6,40 @@ import { EngineError } from '../shared/errors.ts'
 export type OpenShard = (fileName: string) => Promise<ByteSource>
 
 /**
- * Opens and loads every part, in order. When one fails, all that were opened are closed again.
+ * Opens and loads every part, in order, then combines them. When any step fails, all that were opened are closed.
  *
- * @throws EngineError `file/missing-shard` naming the part that could not be opened, or what `load` throws.
+ * @throws EngineError `file/missing-shard` naming the part that could not be opened, or what `load` and `combine`
+ *   throw.
  */
-export async function loadShards<T>(
+export async function loadShards<Part, Whole>(
   ownerName: string,
   fileNames: readonly string[],
   open: OpenShard,
-  load: (source: ByteSource, fileName: string) => Promise<T>,
-): Promise<T[]> {
+  load: (source: ByteSource) => Promise<Part>,
+  combine: (parts: readonly Part[]) => Whole,
+): Promise<Whole> {
   const sources: ByteSource[] = []
   try {
-    const loaded: T[] = []
-    for (const [index, fileName] of fileNames.entries()) {
-      const source = await openShard(ownerName, fileName, index, fileNames.length, open)
+    const parts: Part[] = []
+    for (const fileName of fileNames) {
+      const source = await openShard(ownerName, fileName, open)
       sources.push(source)
-      loaded.push(await load(source, fileName))
+      parts.push(await load(source))
     }
-    return loaded
+    return combine(parts)
   } catch (error) {
     await Promise.all(sources.map((source) => source.close()))
     throw error
   }
 }
 
-async function openShard(
-  ownerName: string,
-  fileName: string,
-  index: number,
-  count: number,
-  open: OpenShard,
-): Promise<ByteSource> {
+async function openShard(ownerName: string, fileName: string, open: OpenShard): Promise<ByteSource> {
   try {
     return await open(fileName)
   } catch (cause) {
     if (EngineError.isInstance(cause) && cause.code !== 'file/not-found') throw cause
     throw new EngineError('file/missing-shard', {
-      message: `${ownerName}: part ${index + 1} of ${count}, "${fileName}", could not be opened: ${(cause as Error).message}`,
+      message: `${ownerName}: part "${fileName}" could not be opened: ${(cause as Error).message}`,
       hint: 'Put all parts of the model into one folder; fetch the missing one again.',
       cause,
     })

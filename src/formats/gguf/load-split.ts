@@ -36,19 +36,59 @@ export async function loadSplitGguf(
   firstFileName: string,
   open: OpenShard,
 ): Promise<SplitGgufFile> {
-  const count = splitCountOf(first)
-  const otherNames = otherFileNames(first, firstFileName, count)
-  const tensors = new Map(first.tensors)
-  const others = await loadShards(firstFileName, otherNames, open, async (source) => {
-    const part = await loadGguf(source)
-    checkPart(part, tensors, count)
-    return part
-  })
-  others.forEach((part, index) => {
-    const number = optional(part, NUMBER_KEY, requireCount)
-    if (number !== index + 1) {
-      throw badSplit(part, `${NUMBER_KEY} is ${number}`, `${index + 1}`)
+  const otherNames = listOtherParts(first, firstFileName)
+  return loadShards(firstFileName, otherNames, open, loadGguf, (others) => {
+    const parts = [first, ...others]
+    const tensors = new Map<string, TensorInfo>()
+    for (const [number, part] of parts.entries()) {
+      checkKey(part, NUMBER_KEY, number)
+      checkKey(part, COUNT_KEY, parts.length)
+      for (const [name, tensor] of part.tensors) {
+        if (tensors.has(name)) throw repeatedTensor(part, name)
+        tensors.set(name, tensor)
+      }
     }
+    const total = optional(first, TENSOR_COUNT_KEY, requireCount)
+    if (total !== undefined) checkTotal(first, total, tensors.size)
+    return { ...first, tensors, sources: parts.map((part) => part.source) }
   })
-  return { ...first, tensors, sources: [first.source, ...others.map((part) => part.source)] }
+}
+
+function listOtherParts(first: GgufFile, firstFileName: string): string[] {
+  const count = splitCountOf(first)
+  if (count > MAX_SHARDS) throw badSplit(first, `${COUNT_KEY} is ${count}`, `at most ${MAX_SHARDS}`)
+  const total = String(count).padStart(5, '0')
+  const ending = `-00001-of-${total}.gguf`
+  if (!firstFileName.endsWith(ending)) {
+    throw new EngineError('format/not-first-part', {
+      message: `${first.source.name}: one of ${count} parts of a model; expected the first, whose name ends in "${ending}".`,
+      hint: 'Name the first part and keep all parts in one folder under their original names.',
+    })
+  }
+  const stem = firstFileName.slice(0, -ending.length)
+  return Array.from({ length: count - 1 }, (_, index) => {
+    return `${stem}-${String(index + 2).padStart(5, '0')}-of-${total}.gguf`
+  })
+}
+
+function checkKey(part: GgufFile, key: string, expected: number): void {
+  const found = requireCount(part, key)
+  if (found !== expected) throw badSplit(part, `${key} is ${found}`, String(expected))
+}
+
+function checkTotal(first: GgufFile, expected: number, found: number): void {
+  if (found !== expected) {
+    throw badSplit(first, `all parts together have ${found} tensors`, `${expected} (${TENSOR_COUNT_KEY})`)
+  }
+}
+
+function repeatedTensor(part: GgufFile, name: string): EngineError {
+  return badSplit(part, `tensor "${name}" is also in an earlier part`, 'each tensor once')
+}
+
+function badSplit(part: GgufFile, found: string, expected: string): EngineError {
+  return new EngineError('format/bad-split', {
+    message: `${part.source.name}: ${found}; expected ${expected}.`,
+    hint: 'The parts are of different models or versions; fetch all of them again.',
+  })
 }

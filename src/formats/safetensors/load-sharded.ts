@@ -23,20 +23,16 @@ export async function loadShardedSafetensors(
 ): Promise<Map<string, TensorInfo>> {
   const weightMap = parseIndex(indexJson, indexName)
   const fileNames = [...new Set(weightMap.values())].sort()
-  const shards = await loadShards(indexName, fileNames, open, async (source, fileName) => {
-    const found = await loadSafetensors(source)
-    for (const [tensorName, owner] of weightMap) {
-      if (owner === fileName && !found.has(tensorName)) throw missingTensor(indexName, tensorName, fileName)
+  return loadShards(indexName, fileNames, open, loadSafetensors, (shards) => {
+    const shardByName = new Map(fileNames.map((fileName, index) => [fileName, shards[index]]))
+    const tensors = new Map<string, TensorInfo>()
+    for (const [tensorName, fileName] of weightMap) {
+      const tensor = shardByName.get(fileName)?.get(tensorName)
+      if (tensor === undefined) throw missingTensor(indexName, tensorName, fileName)
+      tensors.set(tensorName, tensor)
     }
-    return found
+    return tensors
   })
-  const tensorsByFile = new Map(fileNames.map((fileName, i) => [fileName, shards[i]]))
-  const tensors = new Map<string, TensorInfo>()
-  for (const [tensorName, fileName] of weightMap) {
-    const tensor = tensorsByFile.get(fileName)?.get(tensorName)
-    if (tensor !== undefined) tensors.set(tensorName, tensor)
-  }
-  return tensors
 }
 
 function parseIndex(indexJson: unknown, indexName: string): Map<string, string> {
