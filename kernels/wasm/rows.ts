@@ -1,0 +1,133 @@
+// Pointwise work and moves on rows of float32.
+
+import { F16 } from './layout'
+import { exp, floatToHalf, madd, sigmoid } from './simd'
+
+export function storeRows(type: i32, x: usize, out: usize, rows: i32, columns: i32, begin: i32, end: i32, scratch: usize): void {
+  const first = <usize>begin * columns
+  const count = <usize>(end - begin) * columns
+  const from = x + (first << 2)
+  if (type != F16) {
+    memory.copy(out + (first << 2), from, count << 2)
+    return
+  }
+  const to = out + (first << 1)
+  let i: usize = 0
+  for (; i + 8 <= count; i += 8) {
+    const low = floatToHalf(v128.load(from + (i << 2)))
+    const high = floatToHalf(v128.load(from + (i << 2), 16))
+    v128.store(to + (i << 1), i16x8.narrow_i32x4_u(low, high))
+  }
+  for (; i < count; i++) {
+    store<u16>(to + (i << 1), <u16>i32x4.extract_lane(floatToHalf(v128.load32_splat(from + (i << 2))), 0))
+  }
+}
+
+export function siluMul(gate: usize, up: usize, out: usize, rows: i32, columns: i32, begin: i32, end: i32, scratch: usize): void {
+  let at = (<usize>begin * columns) << 2
+  const stop = (<usize>end * columns) << 2
+  for (; at + 16 <= stop; at += 16) {
+    const g = v128.load(gate + at)
+    v128.store(out + at, f32x4.mul(f32x4.mul(g, sigmoid(g)), v128.load(up + at)))
+  }
+  for (; at < stop; at += 4) {
+    const g = v128.load32_splat(gate + at)
+    store<f32>(out + at, f32x4.extract_lane(f32x4.mul(g, sigmoid(g)), 0) * load<f32>(up + at))
+  }
+}
+
+/** 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x³))) = x sigmoid(2 sqrt(2/pi) (x + 0.044715 x³)). */
+// @ts-ignore: decorator
+@inline
+function geluTanh(x: v128): v128 {
+  const cubic = madd(f32x4.mul(f32x4.mul(x, x), x), f32x4.splat(0.044715), x)
+  return f32x4.mul(x, sigmoid(f32x4.mul(cubic, f32x4.splat(1.5957691216057308))))
+}
+
+// @ts-ignore: decorator
+@inline
+function geluQuick(x: v128): v128 {
+  return f32x4.mul(x, sigmoid(f32x4.mul(x, f32x4.splat(1.702))))
+}
+
+/** x (1 + erf(x / sqrt 2)) / 2 with Abramowitz & Stegun 7.1.26: |error of erf| < 1.5e-7. */
+// @ts-ignore: decorator
+@inline
+function geluErf(x: v128): v128 {
+  const z = f32x4.mul(f32x4.abs(x), f32x4.splat(0.7071067811865476))
+  const t = f32x4.div(f32x4.splat(1.0), madd(z, f32x4.splat(0.3275911), f32x4.splat(1.0)))
+  let p = f32x4.splat(1.061405429)
+  p = madd(p, t, f32x4.splat(-1.453152027))
+  p = madd(p, t, f32x4.splat(1.421413741))
+  p = madd(p, t, f32x4.splat(-0.284496736))
+  p = madd(p, t, f32x4.splat(0.254829592))
+  const tail = f32x4.mul(f32x4.mul(p, t), exp(f32x4.neg(f32x4.mul(z, z)))) // 1 - erf(z)
+  const whole = f32x4.sub(f32x4.splat(1.0), f32x4.mul(tail, f32x4.splat(0.5))) // (1 + erf(z)) / 2
+  const share = v128.bitselect(f32x4.mul(tail, f32x4.splat(0.5)), whole, f32x4.lt(x, f32x4.splat(0)))
+  return f32x4.mul(x, share)
+}
+
+// @ts-ignore: decorator
+@inline
+function activateOne(kind: i32, x: v128): v128 {
+  if (kind == 0) return geluTanh(x)
+  return kind == 1 ? geluQuick(x) : geluErf(x)
+}
+
+export function activate(x: usize, kind: i32, rows: i32, columns: i32, begin: i32, end: i32, scratch: usize): void {
+  let at = x + ((<usize>begin * columns) << 2)
+  const stop = x + ((<usize>end * columns) << 2)
+  for (; at + 16 <= stop; at += 16) v128.store(at, activateOne(kind, v128.load(at)))
+  for (; at < stop; at += 4) store<f32>(at, f32x4.extract_lane(activateOne(kind, v128.load32_splat(at)), 0))
+}
+
+export function addRows(x: usize, y: usize, rows: i32, columns: i32, begin: i32, end: i32, scratch: usize): void {
+  let at = (<usize>begin * columns) << 2
+  const stop = (<usize>end * columns) << 2
+  for (; at + 16 <= stop; at += 16) v128.store(x + at, f32x4.add(v128.load(x + at), v128.load(y + at)))
+  for (; at < stop; at += 4) store<f32>(x + at, load<f32>(x + at) + load<f32>(y + at))
+}
+
+export function copyRows(source: usize, out: usize, rows: i32, columns: i32, begin: i32, end: i32, scratch: usize): void {
+  const first = (<usize>begin * columns) << 2
+  memory.copy(out + first, source + first, (<usize>(end - begin) * columns) << 2)
+}
+
+export function extractPatches(
+  pixels: usize, out: usize, channels: i32, height: i32, width: i32, patch: i32, patchRows: i32,
+  begin: i32, end: i32, scratch: usize,
+): void {
+  const patchColumns = width / patch
+  const lineBytes = <usize>patch << 2
+  for (let row = begin; row < end; row++) {
+    let to = out + <usize>row * <usize>patchColumns * <usize>(channels * patch) * lineBytes
+    for (let column = 0; column < patchColumns; column++) {
+      for (let channel = 0; channel < channels; channel++) {
+        let from = pixels + ((<usize>(channel * height + row * patch) * width + <usize>(column * patch)) << 2)
+        for (let y = 0; y < patch; y++) {
+          memory.copy(to, from, lineBytes)
+          to += lineBytes
+          from += <usize>width << 2
+        }
+      }
+    }
+  }
+}
+
+export function pixelShuffle(
+  x: usize, out: usize, gridRows: i32, gridColumns: i32, columns: i32, factor: i32, begin: i32, end: i32, scratch: usize,
+): void {
+  const outColumns = gridColumns / factor
+  const bytes = <usize>columns << 2
+  for (let row = begin; row < end; row++) {
+    for (let column = 0; column < gridColumns; column++) {
+      const target = (row / factor) * outColumns + column / factor
+      const part = (row % factor) * factor + (column % factor)
+      memory.copy(
+        out + (<usize>target * <usize>(factor * factor) + <usize>part) * bytes,
+        x + (<usize>row * gridColumns + column) * bytes,
+        bytes,
+      )
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import { EngineError } from '../../shared/errors.ts'
+
+/** A cache line, and a multiple of every vector load. */
+const ALIGNMENT = 64
+const PAGE_BYTES = 65536
+/** 32-bit WebAssembly memory ends here. */
+const MAXIMUM_BYTES = 65536 * PAGE_BYTES
+
+interface Range {
+  address: number
+  byteLength: number
+}
+
+/**
+ * Hands out addresses of a linear memory: first fit over a list of free ranges sorted by address, neighbours merged.
+ * Models allocate a few hundred large buffers once, so a list is fast enough.
+ */
+export class MemoryArena {
+  readonly #free: Range[] = []
+  readonly #used = new Map<number, number>()
+  readonly #grow: (pages: number) => void
+  #end: number
+  #allocatedBytes = 0
+
+  /** `start`: first free address. `end`: current size of the memory. `grow` adds pages or throws. */
+  constructor(start: number, end: number, grow: (pages: number) => void) {
+    this.#end = end
+    this.#grow = grow
+    const address = align(start)
+    if (end > address) this.#free.push({ address, byteLength: end - address })
+  }
+
+  get allocatedBytes(): number {
+    return this.#allocatedBytes
+  }
+
+  alloc(byteLength: number): number {
+    const needed = align(Math.max(byteLength, 1))
+    let index = this.#free.findIndex((range) => range.byteLength >= needed)
+    if (index < 0) {
+      this.#extend(needed)
+      index = this.#free.length - 1
+    }
+    const range = this.#free[index] as Range
+    const { address } = range
+    if (range.byteLength === needed) this.#free.splice(index, 1)
+    else {
+      range.address += needed
+      range.byteLength -= needed
+    }
+    this.#used.set(address, needed)
+    this.#allocatedBytes += needed
+    return address
+  }
+
+  free(address: number): void {
+    const byteLength = this.#used.get(address)
+    if (byteLength === undefined) return
+    this.#used.delete(address)
+    this.#allocatedBytes -= byteLength
+    let index = this.#free.findIndex((range) => range.address > address)
+    if (index < 0) index = this.#free.length
+    this.#free.splice(index, 0, { address, byteLength })
+    this.#mergeWithNext(index)
+    if (index > 0) this.#mergeWithNext(index - 1)
+  }
+
+  #mergeWithNext(index: number): void {
+    const range = this.#free[index]
+    const next = this.#free[index + 1]
+    if (range && next && range.address + range.byteLength === next.address) {
+      range.byteLength += next.byteLength
+      this.#free.splice(index + 1, 1)
+    }
+  }
+
+  #extend(needed: number): void {
+    const last = this.#free.at(-1)
+    const tail = last && last.address + last.byteLength === this.#end ? last : undefined
+    const missing = needed - (tail?.byteLength ?? 0)
+    const pages = Math.ceil(missing / PAGE_BYTES)
+    const tooLarge = this.#end + pages * PAGE_BYTES > MAXIMUM_BYTES
+    try {
+      if (tooLarge) throw new RangeError('The memory would exceed 4 GiB.')
+      this.#grow(pages)
+    } catch (cause) {
+      throw new EngineError('backend/out-of-memory', {
+        message: `The engine needs ${megabytes(needed)} more memory; ${megabytes(this.#allocatedBytes)} are in use${
+          tooLarge ? ' and a WebAssembly memory ends at 4096 MB' : ' and the system gave no more'
+        }.`,
+        hint: 'Use a smaller model, a lower precision (--precision q4), or close other programs.',
+        cause,
+      })
+    }
+    if (tail) tail.byteLength += pages * PAGE_BYTES
+    else this.#free.push({ address: this.#end, byteLength: pages * PAGE_BYTES })
+    this.#end += pages * PAGE_BYTES
+  }
+}
+
+function align(value: number): number {
+  return Math.ceil(value / ALIGNMENT) * ALIGNMENT
+}
+
+function megabytes(bytes: number): string {
+  return `${Math.ceil(bytes / 1e6)} MB`
+}

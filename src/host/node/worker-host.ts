@@ -1,0 +1,58 @@
+import { availableParallelism } from 'node:os'
+import v8 from 'node:v8'
+import { Worker } from 'node:worker_threads'
+import type { WorkerHost, WorkerPort } from '../../shared/worker-port.ts'
+
+/** More threads than this add little: decoding is bound by memory long before. */
+const MAXIMUM_THREADS = 8
+
+/**
+ * Workers of Node. Node 20 compiles relaxed SIMD only behind a flag, which must be set before a module compiles; later
+ * versions have it on and ignore the flag.
+ */
+export function createNodeWorkerHost(): WorkerHost {
+  if (Number(process.versions.node.split('.')[0]) < 22) v8.setFlagsFromString('--experimental-wasm-relaxed-simd')
+  const cores = availableParallelism()
+  return {
+    canShareMemory: true,
+    // Beyond four, logical cores are usually two to a physical one.
+    defaultThreads: Math.min(MAXIMUM_THREADS, cores > 4 ? Math.ceil(cores / 2) : cores),
+    spawnComputeWorker: (name) => new NodeWorkerPort(name),
+  }
+}
+
+class NodeWorkerPort implements WorkerPort {
+  readonly #worker: Worker
+
+  constructor(name: string) {
+    const script = new URL('../../backend/wasm/compute-worker.js', import.meta.url)
+    this.#worker = new Worker(new URL('./worker-bootstrap.js', import.meta.url), {
+      name,
+      workerData: { script: script.href },
+      // Compute threads hold no JavaScript data to speak of.
+      resourceLimits: { maxYoungGenerationSizeMb: 4 },
+    })
+    this.#worker.unref()
+  }
+
+  postMessage(message: unknown, transfer: readonly ArrayBuffer[] = []): void {
+    this.#worker.postMessage(message, [...transfer])
+  }
+
+  onMessage(listener: (message: unknown) => void): void {
+    this.#worker.on('message', listener)
+  }
+
+  onError(listener: (error: unknown) => void): void {
+    this.#worker.on('error', listener)
+  }
+
+  setActive(active: boolean): void {
+    if (active) this.#worker.ref()
+    else this.#worker.unref()
+  }
+
+  async terminate(): Promise<void> {
+    await this.#worker.terminate()
+  }
+}

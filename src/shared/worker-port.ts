@@ -1,0 +1,20 @@
+/** A worker as both hosts see it. Messages are structured-cloned; failures to start arrive at `onError`. */
+export interface WorkerPort {
+  postMessage(message: unknown, transfer?: readonly ArrayBuffer[]): void
+  onMessage(listener: (message: unknown) => void): void
+  onError(listener: (error: unknown) => void): void
+  /** Whether the process must stay alive for this worker's answers. */
+  setActive(active: boolean): void
+  /** Ends the worker at once. Resolves when its memory is given back (where the host tells). */
+  terminate(): Promise<void>
+}
+
+/** What a backend needs of its host to compute away from the calling thread. */
+export interface WorkerHost {
+  /** Starts the compute worker, `src/backend/wasm/compute-worker.js`. */
+  spawnComputeWorker(name: string): WorkerPort
+  /** How many threads are sensible on this machine, at least 1. */
+  readonly defaultThreads: number
+  /** Whether a `WebAssembly.Memory` can be shared between workers: always in Node, with isolation in a browser. */
+  readonly canShareMemory: boolean
+}
