@@ -1,0 +1,4 @@
+import { runConformance } from '../conformance.case.ts'
+import { createReferenceBackend } from './reference-backend.ts'
+
+runConformance('reference', async () => createReferenceBackend())

@@ -1,0 +1,12 @@
+import type { OpArguments } from '../backend.ts'
+import { floatsAt, integersAt } from './memory.ts'
+
+export function addRows({ x, y, rows, columns }: OpArguments<'addRows'>): void {
+  const sums = floatsAt(x, rows * columns)
+  const addends = floatsAt(y, rows * columns)
+  for (let i = 0; i < sums.length; i++) sums[i] = (sums[i] as number) + (addends[i] as number)
+}
+
+export function copyRows({ source, out, rows, columns }: OpArguments<'copyRows'>): void {
+  integersAt(out, rows * columns).set(integersAt(source, rows * columns))
+}
