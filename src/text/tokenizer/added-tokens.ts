@@ -1,0 +1,71 @@
+/**
+ * Added tokens are found in the raw text before anything else happens to it: leftmost first, longest of those that
+ * start at the same place (method of the Rust `tokenizers` library's added vocabulary).
+ */
+
+export interface AddedToken {
+  readonly id: number
+  readonly content: string
+  /** Control tokens: left out of decoded text, never made from what a user typed. */
+  readonly special: boolean
+  /** Matches only where no word character touches it. */
+  readonly singleWord: boolean
+  /** Swallows white space on its left or right. */
+  readonly leftStrip: boolean
+  readonly rightStrip: boolean
+  /** Looked for after normalisation instead of before. */
+  readonly normalized: boolean
+}
+
+/** A stretch of text, or the added token that stands in its place. */
+export type TextSection = string | AddedToken
+
+const WORD_CHARACTER_AT_END = /[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}]$/u
+const WORD_CHARACTER_AT_START = /^[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}]/u
+const WHITE_SPACE_AT_END = /\p{White_Space}+$/u
+const WHITE_SPACE_AT_START = /^\p{White_Space}+/u
+
+export class AddedTokenSplitter {
+  readonly #byContent: ReadonlyMap<string, AddedToken>
+  readonly #pattern: RegExp | undefined
+
+  /** `contentOf` tells what a token looks like in the text to split; by default its own content. */
+  constructor(
+    tokens: readonly AddedToken[],
+    contentOf: (token: AddedToken) => string = (token) => token.content,
+  ) {
+    this.#byContent = new Map(tokens.map((token) => [contentOf(token), token]))
+    const contents = [...this.#byContent.keys()].filter((content) => content !== '')
+    // In an alternation the first branch that fits wins, so the longest go first.
+    contents.sort((a, b) => b.length - a.length)
+    if (contents.length > 0) this.#pattern = new RegExp(contents.map(escapePattern).join('|'), 'g')
+  }
+
+  /** Splits `text`; no section is empty, and the sections without stripped white space make up the text. */
+  split(text: string): TextSection[] {
+    if (this.#pattern === undefined) return text === '' ? [] : [text]
+    const sections: TextSection[] = []
+    let start = 0
+    for (const match of text.matchAll(this.#pattern)) {
+      const token = this.#byContent.get(match[0])
+      const end = match.index + match[0].length
+      if (token === undefined) continue
+      if (token.singleWord && touchesWord(text, match.index, end)) continue
+      let before = text.slice(start, Math.max(start, match.index))
+      if (token.leftStrip) before = before.replace(WHITE_SPACE_AT_END, '')
+      if (before !== '') sections.push(before)
+      sections.push(token)
+      start = token.rightStrip ? end + (WHITE_SPACE_AT_START.exec(text.slice(end))?.[0].length ?? 0) : end
+    }
+    if (start < text.length) sections.push(text.slice(start))
+    return sections
+  }
+}
+
+export function escapePattern(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')
+}
+
+function touchesWord(text: string, start: number, end: number): boolean {
+  return WORD_CHARACTER_AT_END.test(text.slice(0, start)) || WORD_CHARACTER_AT_START.test(text.slice(end))
+}

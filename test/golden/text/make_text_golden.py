@@ -1,0 +1,103 @@
+"""Trains tiny tokenizers with the published splitting rules and writes what the reference libraries do with many texts.
+
+    pip install tokenizers==0.23.3 sentencepiece transformers==5.18.0 jinja2
+    python make_text_golden.py            # from this folder; writes *.json beside itself
+
+tokenizer-<rule>.json: a `tokenizer.json` as published models of that kind have it. sentence-piece-gguf.json: the
+vocabulary of the SentencePiece model as GGUF stores it. tokenizer-vectors.json: per tokenizer, a list of
+[text, ids, ids with special tokens, text of the ids with special tokens, text without].
+chat-vectors.json: per template, its text and what Transformers renders for conversations.
+"""
+import io, json, os, random
+import sentencepiece as spm
+from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+
+HERE = os.path.dirname(os.path.abspath(__file__)); GOLDEN = os.path.dirname(HERE)
+GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+WORDS = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|%s| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+
+TEXTS = [
+    "", " ", "  ", "\n", "\n\n", "a", "Hello, who are you? 12 cats, 3 dogs.", "图里有几只猫？请用中文回答。", "今天天气很好，我们去公园吧！2024年12月31日",
+    "Don't you're I'VE we'll SHE'D it'S 'tis I'\u017f", "x = [i**2 for i in range(10)]  # squares\n\treturn x != y && z\r\n\r\n", "    four spaces\n        eight\n\ttab\t\ttabs",
+    "1234567890 12 345 6,789.01 ２０２４ ٣٤٥ x²³ ½¾ ⅧⅨ 三百", "café cafe\u0301 naïve Ångström A\u030angstro\u0308m ﬁne ｆｕｌｌ", "👍🏽 👨‍👩‍👧‍👦 🏳️‍🌈 🇨🇳🇩🇪 e\u0301\u0302", "日本語とかな カタカナ 한국어 العربية עברית हिन्दी ไทย",
+    "a\u00a0b\u3000c\u2003d\u200be\ufefff\u0085g\u2028h\u180ei", "trailing spaces   ", "   leading", "mixed 中文and英文 mixed混合text", "<|im_start|>User: hi<end_of_utterance>\nAssistant:", "<image><image>\n<image> x <image>",
+    "<ima<image>ge> <|im_ start|> <|endoftext|", "<|endoftext|><|endoftext|>", "text<|im_end|>text", "http://example.com/a?b=c&d=%20e#f", "ALLCAPS CamelCase snake_case kebab-case", "!!!???...,,,;;;", "\r", "\r\n", "a\r\nb\rc\n\n\n\nd", " \n \n ", "\t\n \t",
+    "\U0001F600\U0001F601", "𝔘𝔫𝔦𝔠𝔬𝔡𝔢 𠀀𠀁", "\x00\x01\x1f\x7f", "▁under ▁▁ score", "Ġspace Ċ", "<0x0A> <0xE4>", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "the the the  the   the", "word" * 60, "User:<row_1_col_1>x<global-img>", "<think>\nwell</think> done",
+    "<pad_left>  x  <pad_left>y", "under<word>score <word> <word>", "tool <tool_call> Ａ<TOOL>",
+]
+
+def fuzz(count):
+    r = random.Random(5); parts = ["a", "the", " ", "  ", "\n", "\t", "'s", "'S", "1", "23", "456", "²", "½", "中", "文字", "é", "e\u0301", "👍", "🏽", "\u200d", "<image>", "<|im_end|>", "<", ">", "|", "_", "-", ".", "!", "\r\n", "\u00a0", "\u3000", "\ufeff", "\u0085", "É", "ß", "한", "ع", "▁", "\U00020000", "<think>", "\u0338"]
+    return ["".join(r.choice(parts) for _ in range(r.randint(1, 14))) for _ in range(count)]
+
+def corpus(): return (TEXTS + fuzz(100)) * 3 + ["the quick brown fox jumps over the lazy dog", "I can see a picture of two cats", "右下角有一只猫和一条狗"] * 20
+
+def byte_level(rule, specials, ignore_merges=False, nfc=False, bos=None):
+    t = Tokenizer(models.BPE(ignore_merges=ignore_merges))
+    if nfc: t.normalizer = normalizers.NFC()
+    t.pre_tokenizer = rule
+    t.train_from_iterator(corpus(), trainers.BpeTrainer(vocab_size=900, initial_alphabet=pre_tokenizers.ByteLevel.alphabet(), show_progress=False, max_token_length=24))
+    t.add_tokens([AddedToken(s, special=True, normalized=False) for s in specials])
+    t.add_tokens([AddedToken("<think>", normalized=False), AddedToken("</think>", normalized=False)])
+    t.decoder = decoders.ByteLevel()
+    if bos: t.post_processor = processors.Sequence([processors.ByteLevel(trim_offsets=False), processors.TemplateProcessing(single=f"{bos} $A", pair=f"{bos} $A {bos} $B:1", special_tokens=[(bos, t.token_to_id(bos))])])
+    return t
+
+def split(*patterns): return pre_tokenizers.Sequence([*(pre_tokenizers.Split(Regex(p), "isolated") for p in patterns), pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)])
+
+def sentence_piece():
+    out = io.BytesIO()
+    spm.SentencePieceTrainer.train(sentence_iterator=iter([s.replace("\n", " ").replace("\x00", "") for s in corpus() if s.strip()]), model_writer=out, model_type="bpe", vocab_size=900, byte_fallback=True, normalization_rule_name="identity", remove_extra_whitespaces=False, add_dummy_prefix=True, split_digits=True, allow_whitespace_only_pieces=True, character_coverage=0.98, minloglevel=2)
+    p = spm.SentencePieceProcessor(model_proto=out.getvalue()); n = p.get_piece_size()
+    pieces = [p.id_to_piece(i) for i in range(n)]; scores = [p.get_score(i) for i in range(n)]
+    kind = [2 if p.is_unknown(i) else 3 if p.is_control(i) else 6 if p.is_byte(i) else 1 for i in range(n)]
+    vocab = {s: i for i, s in enumerate(pieces)}; merges = []
+    for i, s in enumerate(pieces):  # as Transformers converts SentencePiece: every way to join two tokens, best score first
+        if kind[i] != 1: continue
+        local = [(s[:k], s[k:]) for k in range(1, len(s)) if s[:k] in vocab and s[k:] in vocab]
+        merges += [(scores[i], m) for m in sorted(local, key=lambda m: (vocab[m[0]], vocab[m[1]]))]
+    merges = [m for _, m in sorted(merges, key=lambda x: -x[0])]
+    t = Tokenizer(models.BPE(vocab=vocab, merges=merges, unk_token="<unk>", fuse_unk=True, byte_fallback=True))
+    t.normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
+    t.decoder = decoders.Sequence([decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)])
+    t.post_processor = processors.TemplateProcessing(single="<s> $A", pair="<s> $A <s> $B:1", special_tokens=[("<s>", 1)])
+    t.add_tokens([AddedToken(s, special=True, normalized=False) for s in ("<unk>", "<s>", "</s>", "<image>")])
+    gguf = {"tokens": pieces + ["<image>"], "scores": scores + [-1000.0], "token_type": kind + [3]}
+    for s in TEXTS + fuzz(100):  # two independent implementations agree where no added token is involved
+        if s and not any(a in s for a in ("<image>", "\x00")): assert t.encode(s, add_special_tokens=False).ids == p.encode(s), s
+    return t, gguf
+
+def added():
+    """Added tokens with every matching option, on a Metaspace splitter that prefixes only the first section."""
+    t, _ = sentence_piece(); t.normalizer = None; t.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="first", split=True)
+    t.decoder = decoders.Sequence([decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)])
+    t.normalizer = normalizers.Sequence([normalizers.NFKC(), normalizers.Replace("|", "$&")])
+    t.add_tokens([AddedToken("<pad_left>", special=True, lstrip=True, rstrip=True, normalized=False), AddedToken("<word>", single_word=True, normalized=False), AddedToken("A<TOOL>", normalized=True)])
+    return t
+
+def vectors(t, texts):
+    rows = []
+    for s in texts:
+        ids = t.encode(s, add_special_tokens=False).ids
+        rows.append([s, ids, t.encode(s).ids, t.decode(ids, skip_special_tokens=False), t.decode(ids)])
+    return rows
+
+def tokenizers_part():
+    llama, chat = ["<|begin_of_text|>", "<|eot_id|>", "<image>"], ["<|endoftext|>", "<|im_start|>", "<|im_end|>", "<image>"]
+    spm_t, spm_gguf = sentence_piece()
+    made = {
+        "llama-bpe": byte_level(split(WORDS % r"\p{N}{1,3}"), llama, ignore_merges=True, bos="<|begin_of_text|>"),
+        "qwen2": byte_level(split(WORDS % r"\p{N}"), chat, nfc=True),
+        "gpt-2": byte_level(pre_tokenizers.ByteLevel(add_prefix_space=False), ["<|endoftext|>"]),
+        "smollm": byte_level(pre_tokenizers.Sequence([pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=False)]), chat + ["<end_of_utterance>"]),
+        "sentence-piece": spm_t, "added": added(),
+    }
+    out = {}
+    for name, t in made.items():
+        open(f"{HERE}/tokenizer-{name}.json", "w").write(t.to_str(pretty=False)); out[name] = vectors(t, TEXTS + fuzz(100))
+    out["golden"] = vectors(Tokenizer.from_file(f"{GOLDEN}/smolvlm/tokenizer.json"), TEXTS + fuzz(100))
+    json.dump(spm_gguf, open(f"{HERE}/sentence-piece-gguf.json", "w"), ensure_ascii=False)
+    json.dump(out, open(f"{HERE}/tokenizer-vectors.json", "w"), ensure_ascii=False)
+
+if __name__ == "__main__":
+    tokenizers_part()
