@@ -1,22 +1,12 @@
 import { EngineError } from '../shared/errors.ts'
-import { KERNELS, type Kernel, type ResampleFilter } from './resample-filter.ts'
+import { KERNELS, type ResampleFilter } from './resample-filter.ts'
+import { offsetOf, passHorizontal, passVertical, type Span, type Strip, sourcesOf } from './resample-pass.ts'
 import { RgbImage } from './rgb-image.ts'
 
 /*
- * Pillow's 8-bit resampler, byte for byte: a horizontal pass, then a vertical pass, each in fixed point with 22
- * fractional bits and rounded to 8 bits. Method: Pillow 12.3 `src/libImaging/Resample.c`.
+ * Pillow's 8-bit resampler, byte for byte: one pass a direction, each in fixed point with 22 fractional bits and
+ * rounded to 8 bits. Method: Pillow `src/libImaging/Resample.c`; the order of the passes is that of Pillow 13.
  */
-
-/** Fractional bits of a weight: 32 less 8 for the sample, less 2 for weights whose sums leave 0..1. */
-const PRECISION_BITS = 22
-const ONE = 1 << PRECISION_BITS
-const HALF = 1 << (PRECISION_BITS - 1)
-
-/**
- * Weights held at a time (16 MB as int32). A 12-megapixel photo needs 30 thousand; a strip of 100 million by 1
- * pixels would need 600 million, so output columns are then done in several rounds.
- */
-const MAX_TABLE_ENTRIES = 1 << 22
 
 /**
  * Bytes of one output: what an ArrayBuffer holds on the smallest engines. The largest real picture, stage 2 of
@@ -32,21 +22,12 @@ export interface Region {
   height: number
 }
 
-/** Weights of the output positions `first .. first + count`. */
-interface WeightTable {
-  /** Taps of output `i` start at input `starts[i]`. */
-  starts: Int32Array // (count)
-  lengths: Int32Array // (count)
-  weights: Int32Array // (count, stride), 22 fractional bits
-  stride: number
-}
-
 /**
  * Resizes `image` to `width` x `height` as Pillow does, byte for byte. With `region` only that part of the result
  * is computed and returned, which costs no more than the part; its pixels equal those of the whole.
  *
- * Memory beside input and output: one picture of the region's width and the input rows that it needs. When neither
- * side changes, the result may share the bytes of `image`.
+ * Memory beside input and output: one picture, resized in one direction. When neither side changes, the result may
+ * share the bytes of `image`.
  * Throws `image/invalid-size` for a size that is no positive integer, a region outside, or a result above 2 GB.
  */
 export function resample(
@@ -59,17 +40,32 @@ export function resample(
   checkSizes(image, width, height, region)
   if (filter === 'nearest') return resampleNearest(image, width, height, region)
   const kernel = KERNELS[filter]
-  const rows = rowsNeeded(image.height, height, kernel, region)
-  const source = new Uint8Array(image.data.buffer, image.data.byteOffset, image.data.length)
-  const squeezed =
-    width === image.width
-      ? cropColumns(source, image.width, rows, region)
-      : passHorizontal(source, image.width, width, kernel, rows, region)
-  const data =
-    height === image.height
-      ? squeezed
-      : passVertical(squeezed, image.height, height, kernel, rows.first, region)
-  return new RgbImage(region.width, region.height, data)
+  const whole: Strip = {
+    data: new Uint8ClampedArray(image.data.buffer, image.data.byteOffset, image.data.length),
+    rows: { first: 0, end: image.height },
+    columns: { first: 0, end: image.width },
+  }
+  const rows = { first: region.top, end: region.top + region.height }
+  const columns = { first: region.left, end: region.left + region.width }
+  let strip: Strip
+  if (isVerticalFirst(image, width, height)) {
+    const needed = sourcesOf(columns, image.width, width, kernel)
+    strip = passVertical(whole, image.height, height, kernel, rows, needed)
+    strip = passHorizontal(strip, image.width, width, kernel, columns, rows)
+  } else {
+    const needed = sourcesOf(rows, image.height, height, kernel)
+    strip = passHorizontal(whole, image.width, width, kernel, columns, needed)
+    strip = passVertical(strip, image.height, height, kernel, rows, columns)
+  }
+  return new RgbImage(region.width, region.height, crop(strip, rows, columns))
+}
+
+/**
+ * Pillow 13's choice, found by trying 4000 pairs of sizes: the order shows in the result, as each pass rounds.
+ * Releases before it went horizontally first (12.2 and 12.3: unless a picture is 100 times taller than wide).
+ */
+function isVerticalFirst(image: RgbImage, width: number, height: number): boolean {
+  return height < image.height && image.height - height > 2 * (image.width - width)
 }
 
 function checkSizes(image: RgbImage, width: number, height: number, region: Region): void {
@@ -94,213 +90,17 @@ function checkSizes(image: RgbImage, width: number, height: number, region: Regi
   }
 }
 
-/** Half the window's width in input pixels, and the step from one output pixel to the next. */
-function windowOf(inputSize: number, outputSize: number, kernel: Kernel): { scale: number; support: number } {
-  const scale = inputSize / outputSize
-  return { scale, support: kernel.support * Math.max(scale, 1) }
-}
-
-/** First tap and the tap after the last one, of output position `index`. */
-function tapStart(center: number, support: number): number {
-  return Math.max(0, Math.trunc(center - support + 0.5))
-}
-
-function tapEnd(center: number, support: number, inputSize: number): number {
-  return Math.min(inputSize, Math.trunc(center + support + 0.5))
-}
-
-/** The input rows that the region's rows are made of. */
-function rowsNeeded(
-  inputHeight: number,
-  height: number,
-  kernel: Kernel,
-  region: Region,
-): { first: number; end: number } {
-  if (height === inputHeight) return { first: region.top, end: region.top + region.height }
-  const { scale, support } = windowOf(inputHeight, height, kernel)
-  const last = region.top + region.height - 1
-  return {
-    first: tapStart((region.top + 0.5) * scale, support),
-    end: tapEnd((last + 0.5) * scale, support, inputHeight),
+/** The wanted rows and columns of a strip that may hold more, where a pass was not needed. */
+function crop(strip: Strip, rows: Span, columns: Span): Uint8ClampedArray {
+  const rowBytes = (columns.end - columns.first) * 3
+  if (strip.columns.end - strip.columns.first === columns.end - columns.first) {
+    const from = offsetOf(strip, rows.first, columns.first)
+    return strip.data.subarray(from, from + (rows.end - rows.first) * rowBytes)
   }
-}
-
-function tableStride(inputSize: number, outputSize: number, kernel: Kernel): number {
-  const { support } = windowOf(inputSize, outputSize, kernel)
-  return Math.min(Math.ceil(support) * 2 + 1, inputSize)
-}
-
-function makeWeights(
-  inputSize: number,
-  outputSize: number,
-  kernel: Kernel,
-  first: number,
-  count: number,
-): WeightTable {
-  const { scale, support } = windowOf(inputSize, outputSize, kernel)
-  const perPixel = 1 / Math.max(scale, 1)
-  const stride = tableStride(inputSize, outputSize, kernel)
-  const starts = new Int32Array(count)
-  const lengths = new Int32Array(count)
-  const weights = new Int32Array(count * stride)
-  const exact = new Float64Array(stride)
-  for (let i = 0; i < count; i++) {
-    const center = (first + i + 0.5) * scale
-    const start = tapStart(center, support)
-    const length = tapEnd(center, support, inputSize) - start
-    let sum = 0
-    for (let t = 0; t < length; t++) {
-      const weight = kernel.weight((t + start - center + 0.5) * perPixel)
-      exact[t] = weight
-      sum += weight
-    }
-    for (let t = 0; t < length; t++) {
-      // Divided first, scaled after, rounded half away from zero: the order decides the last bit.
-      const weight = sum === 0 ? (exact[t] ?? 0) : (exact[t] ?? 0) / sum
-      weights[i * stride + t] = Math.trunc(weight < 0 ? weight * ONE - 0.5 : weight * ONE + 0.5)
-    }
-    starts[i] = start
-    lengths[i] = length
-  }
-  return { starts, lengths, weights, stride }
-}
-
-/** Rows `rows` of the picture, resized in width to the region's columns. Result: (rows, region.width, 3). */
-function passHorizontal(
-  source: Uint8Array,
-  inputWidth: number,
-  width: number,
-  kernel: Kernel,
-  rows: { first: number; end: number },
-  region: Region,
-): Uint8ClampedArray {
-  const rowCount = rows.end - rows.first
-  const out = new Uint8ClampedArray(rowCount * region.width * 3)
-  const perRound = Math.max(1, Math.floor(MAX_TABLE_ENTRIES / tableStride(inputWidth, width, kernel)))
-  for (let column = 0; column < region.width; column += perRound) {
-    const count = Math.min(perRound, region.width - column)
-    const table = makeWeights(inputWidth, width, kernel, region.left + column, count)
-    for (let row = 0; row < rowCount; row++) {
-      const from = (rows.first + row) * inputWidth * 3
-      blendColumns(source, from, table, out, (row * region.width + column) * 3)
-    }
-  }
-  return out
-}
-
-/**
- * One row of the horizontal pass. Sums fit an int32: the positive weights of one output sum to less than 1.3 for
- * every window here (largest found: Lanczos, 4 to 5 pixels, 9/7), so a sum stays below 255 * 1.3 * 2^22 < 2^31,
- * and so does each partial sum. A store to a clamped array does the clipping to 0..255.
- */
-function blendColumns(
-  source: Uint8Array,
-  from: number,
-  table: WeightTable,
-  out: Uint8ClampedArray,
-  to: number,
-): void {
-  const { starts, lengths, weights, stride } = table
-  const count = starts.length
-  for (let i = 0; i < count; i++) {
-    const firstTap = i * stride
-    const endTap = firstTap + (lengths[i] as number)
-    let at = from + (starts[i] as number) * 3
-    let red = HALF
-    let green = HALF
-    let blue = HALF
-    for (let tap = firstTap; tap < endTap; tap++) {
-      const weight = weights[tap] as number
-      red = (red + Math.imul(source[at] as number, weight)) | 0
-      green = (green + Math.imul(source[at + 1] as number, weight)) | 0
-      blue = (blue + Math.imul(source[at + 2] as number, weight)) | 0
-      at += 3
-    }
-    out[to] = red >> PRECISION_BITS
-    out[to + 1] = green >> PRECISION_BITS
-    out[to + 2] = blue >> PRECISION_BITS
-    to += 3
-  }
-}
-
-/** Resizes `source`, whose first row is input row `firstRow`, in height to the region's rows. */
-function passVertical(
-  source: Uint8Array | Uint8ClampedArray,
-  inputHeight: number,
-  height: number,
-  kernel: Kernel,
-  firstRow: number,
-  region: Region,
-): Uint8ClampedArray {
-  const rowBytes = region.width * 3
-  const out = new Uint8ClampedArray(region.height * rowBytes)
-  const perRound = Math.max(1, Math.floor(MAX_TABLE_ENTRIES / tableStride(inputHeight, height, kernel)))
-  for (let row = 0; row < region.height; row += perRound) {
-    const count = Math.min(perRound, region.height - row)
-    const table = makeWeights(inputHeight, height, kernel, region.top + row, count)
-    for (let i = 0; i < count; i++) blendRows(source, firstRow, table, i, out, (row + i) * rowBytes, rowBytes)
-  }
-  return out
-}
-
-/** Output row `i` of the vertical pass: eight bytes side by side share a weight, so that sums stay in registers. */
-function blendRows(
-  source: Uint8Array | Uint8ClampedArray,
-  firstRow: number,
-  table: WeightTable,
-  i: number,
-  out: Uint8ClampedArray,
-  to: number,
-  rowBytes: number,
-): void {
-  const firstTap = i * table.stride
-  const endTap = firstTap + (table.lengths[i] as number)
-  const from = ((table.starts[i] as number) - firstRow) * rowBytes
-  const weights = table.weights
-  let column = 0
-  for (; column + 4 <= rowBytes; column += 4) {
-    let at = from + column
-    let a = HALF
-    let b = HALF
-    let c = HALF
-    let d = HALF
-    for (let tap = firstTap; tap < endTap; tap++) {
-      const weight = weights[tap] as number
-      a = (a + Math.imul(source[at] as number, weight)) | 0
-      b = (b + Math.imul(source[at + 1] as number, weight)) | 0
-      c = (c + Math.imul(source[at + 2] as number, weight)) | 0
-      d = (d + Math.imul(source[at + 3] as number, weight)) | 0
-      at += rowBytes
-    }
-    out[to + column] = a >> PRECISION_BITS
-    out[to + column + 1] = b >> PRECISION_BITS
-    out[to + column + 2] = c >> PRECISION_BITS
-    out[to + column + 3] = d >> PRECISION_BITS
-  }
-  for (; column < rowBytes; column++) {
-    let at = from + column
-    let sum = HALF
-    for (let tap = firstTap; tap < endTap; tap++) {
-      sum = (sum + Math.imul(source[at] as number, weights[tap] as number)) | 0
-      at += rowBytes
-    }
-    out[to + column] = sum >> PRECISION_BITS
-  }
-}
-
-/** The region's columns of the needed rows, for a picture whose width does not change. */
-function cropColumns(
-  source: Uint8Array,
-  inputWidth: number,
-  rows: { first: number; end: number },
-  region: Region,
-): Uint8Array {
-  const rowBytes = region.width * 3
-  if (region.width === inputWidth) return source.subarray(rows.first * rowBytes, rows.end * rowBytes)
-  const out = new Uint8Array((rows.end - rows.first) * rowBytes)
+  const out = new Uint8ClampedArray((rows.end - rows.first) * rowBytes)
   for (let row = rows.first; row < rows.end; row++) {
-    const at = (row * inputWidth + region.left) * 3
-    out.set(source.subarray(at, at + rowBytes), (row - rows.first) * rowBytes)
+    const from = offsetOf(strip, row, columns.first)
+    out.set(strip.data.subarray(from, from + rowBytes), (row - rows.first) * rowBytes)
   }
   return out
 }

@@ -1,7 +1,7 @@
 import { RgbImage } from './rgb-image.ts'
 
 /*
- * Decoded samples of other kinds to RGB, with Pillow's rounding (12.3 `src/libImaging/AlphaComposite.c`,
+ * Decoded samples of other kinds to RGB, with Pillow's rounding (13.0 `src/libImaging/AlphaComposite.c`,
  * `src/libImaging/Convert.c`), so that a picture gives the bytes the models were trained on.
  */
 

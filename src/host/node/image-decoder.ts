@@ -1,4 +1,4 @@
-import type { Metadata, Sharp, SharpOptions } from 'sharp'
+import type { Metadata, OutputInfo, Sharp, SharpOptions } from 'sharp'
 import { type DecodedImage, type ImageDecoder, MAX_PICTURE_PIXELS } from '../../image/decoder.ts'
 import {
   type PictureFormat,
@@ -17,11 +17,15 @@ const SUPPORTED: readonly PictureFormat[] = ['jpeg', 'png', 'webp', 'gif', 'avif
 /** What sharp calls a format, where it has another name. */
 const SHARP_NAMES: Partial<Record<PictureFormat, string>> = { avif: 'heif' }
 
+/** Embedded colour profiles are left aside, as in the reference: the models were trained on the stored numbers. */
+const OPTIONS: SharpOptions = { ignoreIcc: true, failOn: 'error', limitInputPixels: MAX_PICTURE_PIXELS }
+
 /**
- * Embedded colour profiles are left aside, as in the reference: the models were trained on the stored numbers.
- * Damage that costs pixels is an error; oddities that cost none, such as stray bytes between segments, are not.
+ * Warnings of the JPEG decoder that stand for lost pixels. sharp knows only all warnings or none, and most mean
+ * nothing, such as the stray bytes that some cameras leave between segments.
  */
-const OPTIONS: SharpOptions = { ignoreIcc: true, failOn: 'error' }
+const LOST_PIXELS =
+  /bad (Huffman|arithmetic) code|premature end of data|instead of RST|Inconsistent progression/
 
 /**
  * Decodes with sharp, which is loaded on first use.
@@ -99,13 +103,18 @@ async function readPixels(
   name: string,
   header: Metadata,
 ): Promise<RgbImage> {
-  const pipeline = sharp(bytes, { ...OPTIONS, limitInputPixels: MAX_PICTURE_PIXELS }).autoOrient()
   const isCmyk = header.space === 'cmyk'
-  // Kept in ink, as sharp's own way to RGB goes through a colour profile that the reference does not use.
-  const colours = isCmyk ? pipeline.pipelineColourspace('cmyk').toColourspace('cmyk') : pipeline
-  const { data, info } = await colours
-    .raw()
-    .toBuffer({ resolveWithObject: true })
+  const readRaw = (failOn: 'warning' | 'error'): Promise<{ data: Buffer; info: OutputInfo }> => {
+    const pipeline = sharp(bytes, { ...OPTIONS, failOn }).autoOrient()
+    // Kept in ink, as sharp's own way to RGB goes through a colour profile that the reference does not use.
+    const colours = isCmyk ? pipeline.pipelineColourspace('cmyk').toColourspace('cmyk') : pipeline
+    return colours.raw().toBuffer({ resolveWithObject: true })
+  }
+  const { data, info } = await readRaw('warning')
+    .catch((cause: unknown) => {
+      if (LOST_PIXELS.test(String(cause))) throw cause
+      return readRaw('error')
+    })
     .catch((cause: unknown) => {
       throw damagedError(name, `${header.width} x ${header.height} pixels`, cause)
     })
@@ -123,8 +132,10 @@ function damagedError(name: string, expected: string, cause: unknown): EngineErr
   })
 }
 
-/** sharp's messages span lines and repeat the loader's name; the first line says what is wrong. */
+/** sharp's messages span lines, often the same one several times; the first 160 characters say enough. */
 function reasonOf(cause: unknown): string {
   const message = cause instanceof Error ? cause.message : String(cause)
-  return (message.trim().split('\n')[0] ?? '').replace(/\.$/, '')
+  const lines = new Set(message.split('\n').map((line) => line.replace(/[.: ]+$/, '').trim()))
+  lines.delete('')
+  return [...lines].join('; ').slice(0, 160)
 }

@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest'
+import { noise, sha256, vectors } from '../../test/golden/image/vectors.ts'
+import { chooseDetail, type Idefics3Settings, tileImage } from './idefics3.ts'
+import { RgbImage } from './rgb-image.ts'
+
+const SMOLVLM: Idefics3Settings = {
+  kind: 'idefics3',
+  resize: true,
+  longestEdge: 2048,
+  tileEdge: 512,
+  split: true,
+  filter: 'lanczos',
+  normalization: { rescaleFactor: 1 / 255, mean: [0.5, 0.5, 0.5], std: [0.5, 0.5, 0.5] },
+  tokensPerFrame: 64,
+}
+
+describe('tileImage equals Transformers 5.18 byte for byte', () => {
+  it.each(vectors.idefics3)('$size to $longestEdge in tiles of $tileEdge, splitting $split', (expected) => {
+    const { size, longestEdge, tileEdge, split } = expected
+    const image = new RgbImage(...size, noise(...size))
+    const tiled = tileImage(image, { ...SMOLVLM, longestEdge, tileEdge, split })
+    expect(tiled.frames.length).toBe(expected.frames)
+    expect([tiled.rows, tiled.cols]).toEqual([expected.rows, expected.cols])
+    expect(sha256(tiled.frames.map((frame) => frame.data))).toBe(expected.sha256)
+    expect([tiled.usedWidth, tiled.usedHeight]).toEqual([
+      Math.max(tiled.cols, 1) * tileEdge,
+      Math.max(tiled.rows, 1) * tileEdge,
+    ])
+  })
+})
+
+describe('tileImage on its edges', () => {
+  it('keeps the size when resizing is off, apart from filling tiles', () => {
+    const image = new RgbImage(20, 9, noise(20, 9))
+    const tiled = tileImage(image, { ...SMOLVLM, resize: false, tileEdge: 10 })
+    expect([tiled.rows, tiled.cols, tiled.usedWidth, tiled.usedHeight]).toEqual([1, 2, 20, 10])
+  })
+
+  it('lets the cap of 4096 pixels win over the longest edge', () => {
+    const image = new RgbImage(6, 3, noise(6, 3))
+    const tiled = tileImage(image, { ...SMOLVLM, longestEdge: 5000, tileEdge: 1024 })
+    expect([tiled.usedWidth, tiled.usedHeight]).toEqual([4096, 2048])
+  })
+
+  it('makes one pixel of the short side of a strip', () => {
+    const image = new RgbImage(9000, 1, noise(9000, 1))
+    const tiled = tileImage(image, { ...SMOLVLM, longestEdge: 64, tileEdge: 16 })
+    expect([tiled.rows, tiled.cols]).toEqual([1, 4])
+  })
+
+  it('refuses settings that make more tiles than any model has', () => {
+    const image = new RgbImage(300, 300, noise(300, 300))
+    expect(() => tileImage(image, { ...SMOLVLM, tileEdge: 8 })).toThrow(
+      'A picture of 300 x 300 pixels would become 256 x 256 tiles of 8 pixels; at most 1024 are possible.',
+    )
+  })
+})
+
+describe('chooseDetail', () => {
+  it.each([
+    [1, 1, 'low', 2048],
+    [512, 300, 'low', 2048],
+    [767, 767, 'low', 2048],
+    [768, 10, 'high', 1024],
+    [1280, 720, 'high', 1536],
+    [720, 1279, 'high', 1024],
+    [1920, 1080, 'high', 2048],
+    [4000, 3000, 'high', 2048],
+  ] as const)('%d x %d: %s, longest edge %d', (width, height, detail, longestEdge) => {
+    expect(chooseDetail(width, height, SMOLVLM)).toEqual({ detail, longestEdge })
+  })
+
+  it('never goes above the setting of the model', () => {
+    const settings = { ...SMOLVLM, longestEdge: 900 }
+    expect(chooseDetail(4000, 3000, settings)).toEqual({ detail: 'high', longestEdge: 900 })
+  })
+
+  it('leaves models alone that do not split', () => {
+    const settings = { ...SMOLVLM, split: false }
+    expect(chooseDetail(4000, 3000, settings)).toEqual({ detail: 'high', longestEdge: 2048 })
+  })
+})
