@@ -1,5 +1,5 @@
 /** Element types of safetensors by their names in the file; the engine's names are the same. */
-import { TENSOR_TYPES, type TensorType } from '../../quant/tensor-types.ts'
+import type { TensorType } from '../../quant/tensor-types.ts'
 
 const DTYPES: ReadonlySet<string> = new Set<TensorType>([
   'BOOL',
@@ -20,7 +20,3 @@ export function isSafetensorsType(name: string): name is TensorType {
 }
 
 export const SAFETENSORS_TYPE_NAMES: string = [...DTYPES].join(', ')
-
-export function elementBytes(type: TensorType): number {
-  return TENSOR_TYPES[type].blockBytes
-}

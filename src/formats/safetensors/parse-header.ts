@@ -156,10 +156,25 @@ function badField(label: string, field: string, expected: string, found: unknown
   })
 }
 
-// Long enough to recognise the value, short enough for a line.
-const MAX_DESCRIPTION_LENGTH = 80
+// Enough to recognise a value, short enough for a line. Nested values are not written out: they may be too deep.
+const MAX_SHOWN_ITEMS = 10
+const MAX_SHOWN_LENGTH = 80
 
 function describe(value: unknown): string {
-  const text = value === undefined ? 'missing' : JSON.stringify(value)
-  return text.length <= MAX_DESCRIPTION_LENGTH ? text : `${text.slice(0, MAX_DESCRIPTION_LENGTH)}…`
+  if (value === undefined) return 'missing'
+  if (isRecord(value)) return 'an object'
+  if (Array.isArray(value)) {
+    const items = value.slice(0, MAX_SHOWN_ITEMS).map((item) => (isNested(item) ? '…' : JSON.stringify(item)))
+    if (value.length > MAX_SHOWN_ITEMS) items.push('…')
+    return shorten(`[${items.join(',')}]`)
+  }
+  return shorten(JSON.stringify(value))
+}
+
+function isNested(value: unknown): boolean {
+  return typeof value === 'object' && value !== null
+}
+
+function shorten(text: string): string {
+  return text.length <= MAX_SHOWN_LENGTH ? text : `${text.slice(0, MAX_SHOWN_LENGTH)}…`
 }
