@@ -81,10 +81,7 @@ class ReferenceBackend implements Backend {
   }
 
   free(buffer: DeviceBuffer): void {
-    if (this.#disposed) return
-    this.#requireLive('free: buffer', buffer)
-    this.#buffers.delete(buffer)
-    this.#allocatedBytes -= buffer.byteLength
+    if (this.#buffers.delete(buffer)) this.#allocatedBytes -= buffer.byteLength
   }
 
   matrixByteLength(type: MatrixType, rows: number, columns: number): number {
@@ -173,7 +170,7 @@ class ReferenceBackend implements Backend {
 
   #requireLive(what: string, ref: BufferRef): void {
     if (this.#buffers.has(ref.buffer)) return
-    throw new EngineError('backend/unknown-buffer', {
+    throw new EngineError('backend/freed-buffer', {
       message: `${what} lies in a buffer that was freed or belongs to another backend.`,
     })
   }

@@ -1,0 +1,156 @@
+import { expect, test } from 'vitest'
+import type { BufferRef, DeviceBuffer } from './backend.ts'
+import { checkArguments } from './check-arguments.ts'
+import { rawRowByteLength } from './matrix-rows.ts'
+import { type MatrixType, OPS, type OpName } from './ops.ts'
+
+function bufferOf(byteLength: number): DeviceBuffer {
+  const buffer: DeviceBuffer = {
+    byteLength,
+    byteOffset: 0,
+    get buffer() {
+      return buffer
+    },
+    at: (byteOffset) => ({ buffer, byteOffset }),
+  }
+  return buffer
+}
+
+const matrixByteLength = (type: MatrixType, rows: number, columns: number): number =>
+  rows * rawRowByteLength(type, columns)
+
+/** A right call of every operation, with each buffer exactly as large as it must be. */
+const RIGHT: Readonly<Record<OpName, Readonly<Record<string, number | string>>>> = {
+  packRows: { type: 'Q4_K', source: 2880, matrix: 5184, rows: 10, columns: 512, firstRow: 8 },
+  decodeRows: { type: 'F16', source: 30, out: 60, rows: 3, columns: 5 },
+  encodeRows: { type: 'Q8_0', source: 396, out: 204, rows: 3, columns: 33 },
+  gatherRows: { type: 'Q4_0', matrix: 36, ids: 12, out: 396, count: 3, columns: 33 },
+  quantizeRows: { x: 264, out: 176, rows: 2, columns: 33 },
+  matmulQuantized: { type: 'Q8_0', x: 176, matrix: 340, bias: 20, out: 40, m: 2, n: 5, k: 33, accumulate: 0 },
+  matmulFloat: { type: 'BF16', x: 24, matrix: 30, bias: 20, out: 40, m: 2, n: 5, k: 3, accumulate: 1 },
+  rmsNorm: { x: 24, weight: 12, out: 24, rows: 2, columns: 3, epsilon: 1e-5 },
+  layerNorm: { x: 24, weight: 12, bias: 12, out: 24, rows: 2, columns: 3, epsilon: 0 },
+  rope: { x: 192, table: 64, rows: 2, heads: 3, headDim: 8, pairing: 1 },
+  storeRows: { type: 'F16', x: 24, out: 12, rows: 2, columns: 3 },
+  attention: {
+    ...{ type: 'F16', q: 192, k: 80, v: 80, out: 192, queries: 3, keys: 5, heads: 4, kvHeads: 2, headDim: 4 },
+    ...{ scale: 0.5, causal: 1, firstPosition: 2 },
+  },
+  siluMul: { gate: 24, up: 24, out: 24, rows: 2, columns: 3 },
+  activate: { x: 24, kind: 2, rows: 2, columns: 3 },
+  addRows: { x: 24, y: 24, rows: 2, columns: 3 },
+  copyRows: { source: 24, out: 24, rows: 2, columns: 3 },
+  extractPatches: { pixels: 140, out: 96, channels: 1, height: 5, width: 7, patch: 2, patchRows: 2 },
+  pixelShuffle: { x: 96, out: 96, gridRows: 4, gridColumns: 2, columns: 3, factor: 2 },
+}
+
+const NAMES = Object.keys(OPS) as OpName[]
+
+function kindsOf(op: OpName): Readonly<Record<string, string>> {
+  return OPS[op].args
+}
+
+function isBuffer(kind: string | undefined): boolean {
+  return kind === 'buffer' || kind === 'optional-buffer'
+}
+
+/** The right call with some arguments changed; numbers for buffers become buffers of that many bytes. */
+function check(op: OpName, changes: Readonly<Record<string, unknown>> = {}): void {
+  const args = Object.entries({ ...RIGHT[op], ...changes }).map(([name, value]) => [
+    name,
+    isBuffer(kindsOf(op)[name]) && typeof value === 'number' ? bufferOf(value) : value,
+  ])
+  checkArguments(op, Object.fromEntries(args) as never, matrixByteLength)
+}
+
+/** Code and message of what `action` throws. */
+function failure(action: () => void): string {
+  try {
+    action()
+  } catch (error) {
+    const { code, message } = error as { code: string; message: string }
+    return `${code}: ${message}`
+  }
+  return 'nothing thrown'
+}
+
+test.each(NAMES)('%s: a right call passes, and a buffer one byte shorter is named', (op) => {
+  check(op)
+  for (const [name, kind] of Object.entries(kindsOf(op))) {
+    if (!isBuffer(kind)) continue
+    const byteLength = RIGHT[op][name] as number
+    expect(failure(() => check(op, { [name]: byteLength - 1 }))).toBe(
+      `backend/out-of-bounds: ${op}: "${name}" takes ${byteLength} bytes from byte 0 on, but its buffer has ${byteLength - 1} bytes.`,
+    )
+  }
+})
+
+test.each(NAMES)('%s: every argument is asked for, and a wrong kind is named', (op) => {
+  for (const [name, kind] of Object.entries(kindsOf(op))) {
+    const start = `backend/bad-argument: ${op}: expected "${name}" to be `
+    const wrong: readonly unknown[] =
+      kind === 'integer'
+        ? [undefined, -1, 0.5, Number.NaN, 2 ** 31, '1']
+        : kind === 'float'
+          ? [undefined, Number.NaN, Number.POSITIVE_INFINITY, '1']
+          : kind === 'type'
+            ? [undefined, 'Q9_9', 12]
+            : kind === 'buffer'
+              ? [undefined, null, {}, { buffer: null, byteOffset: 0 }, { ...bufferOf(8), byteOffset: -4 }]
+              : [null, {}]
+    for (const value of wrong) {
+      expect(failure(() => check(op, { [name]: value })).slice(0, start.length)).toBe(start)
+    }
+  }
+})
+
+test('a bias may be absent', () => {
+  check('matmulFloat', { bias: undefined })
+})
+
+test.each([
+  ['matmulQuantized', { type: 'F16' }, 'expected "type" to be a type this operation takes, found F16'],
+  ['matmulFloat', { type: 'Q8_0' }, 'expected "type" to be a type this operation takes, found Q8_0'],
+  ['encodeRows', { type: 'Q5_0' }, 'expected "type" to be a type this operation takes, found Q5_0'],
+  ['storeRows', { type: 'BF16' }, 'expected "type" to be a type this operation takes, found BF16'],
+  ['attention', { type: 'BF16' }, 'expected "type" to be a type this operation takes, found BF16'],
+  ['attention', { kvHeads: 3 }, 'expected "heads" to be a multiple of 3, found 4'],
+  ['attention', { keys: 0 }, 'expected "keys" to be at least 1, found 0'],
+  ['attention', { causal: 2 }, 'expected "causal" to be one of 0, 1, found 2'],
+  ['rope', { headDim: 7 }, 'expected "headDim" to be a multiple of 2, found 7'],
+  ['rope', { pairing: 2 }, 'expected "pairing" to be one of 0, 1, found 2'],
+  ['activate', { kind: 3 }, 'expected "kind" to be one of 0, 1, 2, found 3'],
+  ['matmulFloat', { accumulate: 2 }, 'expected "accumulate" to be one of 0, 1, found 2'],
+  ['packRows', { firstRow: 4 }, 'expected "firstRow" to be a multiple of 8, found 4'],
+  ['pixelShuffle', { factor: 3 }, 'expected "gridRows" to be a multiple of 3, found 4'],
+  ['extractPatches', { patchRows: 3 }, 'expected "patchRows" to be one of 2, found 3'],
+] as const)('%s with %o is refused', (op, changes, expected) => {
+  expect(failure(() => check(op, changes))).toBe(`backend/bad-argument: ${op}: ${expected}.`)
+})
+
+test('rows of K-quants must be whole blocks', () => {
+  expect(failure(() => check('packRows', { columns: 300 }))).toBe(
+    'backend/partial-block: A Q4_K row holds blocks of 256; expected columns to be a multiple of that, found 300.',
+  )
+})
+
+test('floats must be aligned to 4 bytes, blocks need not be', () => {
+  expect(failure(() => check('activate', { x: bufferOf(64).at(2) }))).toBe(
+    'backend/bad-argument: activate: expected "x" to start at a multiple of 4 bytes, found 2.',
+  )
+  check('packRows', { source: bufferOf(4000).at(3) })
+})
+
+test('the written range overlaps no other, except in place', () => {
+  const buffer = bufferOf(96)
+  const place = (byteOffset: number): BufferRef => buffer.at(byteOffset)
+  check('rmsNorm', { x: place(0), out: place(0) })
+  check('rmsNorm', { x: place(0), out: place(24) })
+  check('rmsNorm', { x: place(24), out: place(0) })
+  expect(failure(() => check('rmsNorm', { x: place(0), out: place(20) }))).toBe(
+    'backend/overlap: rmsNorm: "out" (bytes 20 to 44) overlaps "x" (bytes 0 to 24) of the same buffer.',
+  )
+  expect(failure(() => check('copyRows', { source: place(0), out: place(0) }))).toBe(
+    'backend/overlap: copyRows: "out" (bytes 0 to 24) overlaps "source" (bytes 0 to 24) of the same buffer.',
+  )
+})

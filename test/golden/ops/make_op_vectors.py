@@ -1,0 +1,186 @@
+"""Vectors for src/backend/reference: operations computed by PyTorch, NumPy, Transformers and gguf.
+
+Made with torch 2.13.0, transformers 5.18.0, gguf 0.19.0, numpy 2.4.6:  python3 test/golden/ops/make_op_vectors.py
+Inputs are float32 (or blocks); expected values are float64 where PyTorch computes in float64, so that the test can
+ask for the nearest float32. Arrays are stored as base64 of their little-endian bytes, with their type.
+"""
+
+import base64
+import json
+import math
+from pathlib import Path
+
+import gguf
+import numpy as np
+import torch
+import torch.nn.functional as F
+from gguf import GGMLQuantizationType as Type
+from transformers.activations import QuickGELUActivation
+from transformers.models.idefics3.modeling_idefics3 import Idefics3Connector
+from transformers.models.llama.modeling_llama import apply_rotary_pos_emb
+
+HERE = Path(__file__).parent
+rng = np.random.default_rng(20261130)
+vectors = {}
+
+
+def array(values):
+    values = np.ascontiguousarray(values)
+    return {"type": values.dtype.name, "base64": base64.b64encode(values.tobytes()).decode()}
+
+
+def record(name, numbers, **arrays):
+    vectors[name] = {"numbers": numbers, "arrays": {key: array(value) for key, value in arrays.items()}}
+
+
+def normal(*shape, scale=1.0):
+    return (rng.standard_normal(shape) * scale).astype(np.float32)
+
+
+def double(values):
+    return torch.from_numpy(values).double()
+
+
+def norms():
+    rows, columns, epsilon = 3, 37, 1e-5
+    x, weight, bias = normal(rows, columns, scale=3), normal(columns), normal(columns)
+    numbers = {"rows": rows, "columns": columns, "epsilon": epsilon}
+    record("rmsNorm", numbers, x=x, weight=weight,
+           expected=F.rms_norm(double(x), (columns,), double(weight), epsilon).numpy())
+    record("layerNorm", numbers, x=x, weight=weight, bias=bias,
+           expected=F.layer_norm(double(x), (columns,), double(weight), double(bias), epsilon).numpy())
+
+
+def rope():
+    rows, heads, head_dim = 4, 3, 12
+    x = normal(rows, heads, head_dim)
+    positions = np.array([0, 1, 7, 1000])
+    angles = positions[:, None] * 10000.0 ** (-np.arange(0, head_dim, 2) / head_dim)
+    cos, sin = np.cos(angles).astype(np.float32), np.sin(angles).astype(np.float32)
+    table = np.stack([cos, sin], axis=1)
+    numbers = {"rows": rows, "heads": heads, "headDim": head_dim}
+
+    # Transformers takes (batch, heads, rows, headDim) and tables that repeat the half.
+    states = double(x).permute(1, 0, 2)[None]
+    repeat = [torch.cat([double(part), double(part)], dim=-1)[None] for part in (cos, sin)]
+    turned, _ = apply_rotary_pos_emb(states, states, *repeat)
+    record("rope half", numbers, x=x, table=table, expected=turned[0].permute(1, 0, 2).numpy())
+
+    pairs = torch.view_as_complex(double(x).reshape(rows, heads, head_dim // 2, 2))
+    turns = torch.complex(double(cos), double(sin))[:, None]
+    record("rope adjacent", numbers, x=x, table=table,
+           expected=torch.view_as_real(pairs * turns).reshape(rows, heads, head_dim).numpy())
+
+
+def attention():
+    def case(name, kind, queries, keys, heads, kv_heads, head_dim, causal, first):
+        scale = head_dim**-0.5
+        q = normal(queries, heads, head_dim, scale=2)
+        k, v = normal(keys, kv_heads, head_dim), normal(keys, kv_heads, head_dim)
+        if kind == "F16":
+            k, v = k.astype(np.float16), v.astype(np.float16)
+        mask = torch.ones(queries, keys, dtype=torch.bool)
+        if causal:
+            mask = torch.tril(mask, diagonal=first)
+        out = F.scaled_dot_product_attention(
+            *(double(part.astype(np.float32)).permute(1, 0, 2)[None] for part in (q, k, v)),
+            attn_mask=mask, scale=scale, enable_gqa=True)
+        record(f"attention {name}", {
+            "queries": queries, "keys": keys, "heads": heads, "kvHeads": kv_heads, "headDim": head_dim,
+            "scale": scale, "causal": int(causal), "firstPosition": first,
+        }, q=q, k=k, v=v, expected=out[0].permute(1, 0, 2).numpy())
+
+    case("bidirectional", "F32", 5, 7, 2, 2, 6, False, 0)
+    case("causal from the start", "F32", 6, 6, 3, 1, 5, True, 0)
+    case("causal continued, grouped", "F32", 3, 11, 6, 2, 8, True, 8)
+    case("one query, half cache", "F16", 1, 9, 4, 2, 8, True, 8)
+
+
+def activations():
+    x = np.concatenate([np.linspace(-12, 12, 193), normal(40, scale=4), [0.0, -0.0, 30, -30, 1e-20]]).astype(np.float32)
+    numbers = {"rows": 1, "columns": len(x)}
+    record("geluTanh", numbers, x=x, expected=F.gelu(double(x), approximate="tanh").numpy())
+    record("geluErf", numbers, x=x, expected=F.gelu(double(x)).numpy())
+    record("geluQuick", numbers, x=x, expected=QuickGELUActivation()(double(x)).numpy())
+    up = normal(len(x))
+    record("siluMul", numbers, gate=x, up=up, expected=(F.silu(double(x)) * double(up)).numpy())
+    points = np.concatenate([np.linspace(-6, 6, 241), [1e-300, 1e-9, 2.4999, 2.5, 2.5001, 26.0, 40.0]])
+    record("erf", {}, x=points, expected=np.array([math.erf(point) for point in points]))
+
+
+def pictures():
+    channels, height, width, patch, features = 3, 11, 8, 3, 5
+    pixels, weight, bias = normal(channels, height, width), normal(features, channels, patch, patch), normal(features)
+    out = F.conv2d(double(pixels)[None], double(weight), double(bias), stride=patch)
+    record("conv2d", {"channels": channels, "height": height, "width": width, "patch": patch,
+                      "patchRows": height // patch, "features": features},
+           pixels=pixels, weight=weight, bias=bias, expected=out[0].flatten(1).T.numpy())
+
+    for side, columns, factor in [(6, 5, 2), (6, 2, 3)]:
+        x = normal(side * side, columns)
+        out = Idefics3Connector.pixel_shuffle(None, torch.from_numpy(x)[None], factor)
+        record(f"pixelShuffle {factor}", {"gridRows": side, "gridColumns": side, "columns": columns, "factor": factor},
+               x=x, expected=out[0].numpy())
+
+
+def quantize(x):
+    """The steps of `quantizeRows` in NumPy's float32; np.rint rounds half to even."""
+    rows, columns = x.shape
+    padded = -(-columns // 32) * 32
+    filled = np.zeros((rows, padded), np.float32)
+    filled[:, :columns] = x
+    blocks = filled.reshape(rows, -1, 32)
+    with np.errstate(all="ignore"):
+        largest = np.max(np.where(np.isnan(blocks), np.float32(0), np.abs(blocks)), axis=-1, keepdims=True)
+        inverse = np.where(largest == 0, np.float32(0), np.float32(127) / largest)
+        codes = np.clip(np.nan_to_num(np.rint(blocks * inverse), nan=0, posinf=127, neginf=-127), -127, 127)
+        scales = (largest / np.float32(127)).reshape(rows, -1)
+    codes = codes.astype(np.int8).reshape(rows, padded)
+    sums = codes.reshape(rows, -1, 16).astype(np.int32).sum(axis=-1, dtype=np.int32)
+    assert scales.dtype == np.float32 and inverse.dtype == np.float32
+    return codes, scales, sums
+
+
+def quantized():
+    x = normal(5, 72, scale=3)
+    x[1, :32] = 0
+    x[2, :32] *= np.float32(1e-38)
+    x[2, 32:64] *= np.float32(1e-43)
+    x[3, 5], x[3, 40] = np.nan, np.inf
+    x[4, :32] = np.arange(32) / 2
+    x[4, 0] = 127
+    codes, scales, sums = quantize(x)
+    record("quantizeRows", {"rows": 5, "columns": 72}, x=x, codes=codes, scales=scales, sums=sums)
+
+    half_fields = {Type.Q4_0: [0], Type.Q4_1: [0, 2], Type.Q5_0: [0], Type.Q5_1: [0, 2], Type.Q8_0: [0],
+                   Type.Q4_K: [0, 2], Type.Q5_K: [0, 2], Type.Q6_K: [208], Type.IQ4_NL: [0]}
+    for kind, fields in half_fields.items():
+        m, n, k = 2, 3, 256
+        length, size = gguf.GGML_QUANT_SIZES[kind]
+        blocks = rng.integers(0, 256, size=(n * k // length, size), dtype=np.uint8)
+        for offset in fields:
+            scales = (rng.standard_normal(len(blocks)) * 0.05).astype(np.float16)
+            blocks[:, offset:offset + 2] = scales.view(np.uint8).reshape(-1, 2)
+        weights = gguf.quants.dequantize(blocks.reshape(n, -1), kind).reshape(n, k).astype(np.float64)
+        codes, scales, sums = quantize(normal(m, k))
+        values = codes.astype(np.float64) * np.repeat(scales.astype(np.float64), 32, axis=1)
+        bias = normal(n)
+        record(f"matmulQuantized {kind.name}", {"m": m, "n": n, "k": k}, matrix=blocks, bias=bias,
+               codes=codes, scales=scales, sums=sums, expected=values @ weights.T + bias)
+
+
+def linear():
+    m, n, k = 3, 5, 19
+    for name, dtype in [("F32", torch.float32), ("F16", torch.float16), ("BF16", torch.bfloat16)]:
+        x, bias = normal(m, k), normal(n)
+        weight = torch.from_numpy(normal(n, k)).to(dtype)
+        raw = weight.view(torch.uint8).numpy()
+        record(f"matmulFloat {name}", {"m": m, "n": n, "k": k}, x=x, matrix=raw, bias=bias,
+               expected=F.linear(double(x), weight.double(), double(bias)).numpy())
+
+
+for make in (norms, rope, attention, activations, pictures, quantized, linear):
+    make()
+lines = (f"  {json.dumps(name)}: {json.dumps(vector)}" for name, vector in vectors.items())
+(HERE / "vectors.json").write_text("{\n" + ",\n".join(lines) + "\n}\n")
+print(f"{len(vectors)} vectors, {(HERE / 'vectors.json').stat().st_size} bytes")
