@@ -130,8 +130,11 @@ function readIdefics3(fields: SettingsFields, processor: SettingsFields | undefi
   return {
     kind: 'idefics3',
     resize: fields.flag('do_resize', true),
-    longestEdge: readLongestEdge(fields, 'size', TILES_ALONG_LONG_SIDE * DEFAULT_TILE_EDGE),
-    tileEdge: readLongestEdge(fields, 'max_image_size', DEFAULT_TILE_EDGE),
+    // No upper limit: stage 1 has a cap of its own.
+    longestEdge:
+      longestEdgeOf(fields, 'size')?.count('longest_edge') ?? TILES_ALONG_LONG_SIDE * DEFAULT_TILE_EDGE,
+    tileEdge:
+      longestEdgeOf(fields, 'max_image_size')?.edge('longest_edge', DEFAULT_TILE_EDGE) ?? DEFAULT_TILE_EDGE,
     split: fields.flag('do_image_splitting', true),
     filter: readFilter(fields, 'lanczos'),
     normalization: readNormalization(fields, HALF, HALF),
@@ -139,11 +142,11 @@ function readIdefics3(fields: SettingsFields, processor: SettingsFields | undefi
   }
 }
 
-function readLongestEdge(fields: SettingsFields, key: string, fallback: number): number {
+/** The object of a size that must hold a longest edge; undefined when the file leaves it out. */
+function longestEdgeOf(fields: SettingsFields, key: string): SettingsFields | undefined {
   const size = fields.child(key)
-  if (size === undefined) return fallback
-  if (!size.has('longest_edge')) size.fail('longest_edge', 'a number of pixels')
-  return size.edge('longest_edge', fallback)
+  if (size !== undefined && !size.has('longest_edge')) size.fail('longest_edge', 'a number of pixels')
+  return size
 }
 
 function readClip(fields: SettingsFields): ClipSettings {

@@ -102,7 +102,7 @@ def pictures():
     # 16 bits: the upper eight count, where Pillow clips greyscale and has no RGB at all.
     g = r.randint(0, 65536, (23, 37)).astype(np.uint16); open(f"{PICTURES}/grey16.png", "wb").write(png(37, 23, 16, 0, g)); note("grey16.png", (g >> 8).astype(np.uint8)[..., None].repeat(3, 2))
     g = r.randint(0, 65536, (23, 37, 3)).astype(np.uint16); open(f"{PICTURES}/rgb16.png", "wb").write(png(37, 23, 16, 2, g.reshape(23, -1))); note("rgb16.png", (g >> 8).astype(np.uint8))
-    im.save(f"{PICTURES}/rgb.avif", quality=90)
+    im.save(f"{PICTURES}/rgb.avif", quality=90); im.convert("F").resize((4, 4)).save(f"{PICTURES}/float.tiff")
     # Orientation: red, green, blue and white quarters as a person sees them; the file holds them turned.
     upright = np.zeros((32, 48, 3), np.uint8); upright[:16, :24] = (255, 0, 0); upright[:16, 24:] = (0, 255, 0); upright[16:, :24] = (0, 0, 255); upright[16:, 24:] = 255
     undo = {1: None, 2: "FLIP_LEFT_RIGHT", 3: "ROTATE_180", 4: "FLIP_TOP_BOTTOM", 5: "TRANSPOSE", 6: "ROTATE_90", 7: "TRANSVERSE", 8: "ROTATE_270"}
