@@ -34,11 +34,19 @@ V_HIDDEN, V_FEED_FORWARD, V_LAYERS, V_HEADS, V_PATCH, V_SIDE = 768, 3072, 12, 12
 V_POSITIONS = (V_SIDE // V_PATCH) ** 2
 V_EPSILON = 1e-6
 
-# Spread of the weights as stored: uniform nibbles and uniform bytes.
-NIBBLE_STD, BYTE_STD = 4.6, 73.6
+# Spread of the weights as stored: uniform over 1..15 around 8, and over 1..255 around 128. The lowest code is left
+# out, because a mean below the zero point adds up over the layers until every prompt gives the same answer.
+NIBBLE_STD, BYTE_STD = 4.32, 73.6
 STATIC_SCALE = 8 / 255  # static activation scale of the QDQ tower: covers -4..4 of normalised activations
 
-rng = np.random.default_rng(3)
+rng: np.random.Generator  # seeded anew for each file
+
+
+def random_codes(shape: tuple[int, ...], bits: int) -> np.ndarray:
+    """Bytes that hold one 8-bit or two 4-bit codes each."""
+    if bits == 8:
+        return rng.integers(1, 256, shape, dtype=np.uint8)
+    return rng.integers(1, 16, shape, dtype=np.uint8) | rng.integers(1, 16, shape, dtype=np.uint8) << 4
 
 
 class Graph:
@@ -52,7 +60,9 @@ class Graph:
         self.tensors.append(onnx.numpy_helper.from_array(array, name))
         return name
 
-    def node(self, op: str, inputs: list[str], output: str, extra: tuple[str, ...] = (), domain="", **attributes) -> str:
+    def node(
+        self, op: str, inputs: list[str], output: str, extra: tuple[str, ...] = (), domain: str = "", **attributes
+    ) -> str:
         self.nodes.append(
             helper.make_node(op, inputs, [output, *extra], name=output, domain=domain, **attributes)
         )
@@ -65,7 +75,7 @@ class Graph:
         """x (…, columns) times a quantised (rows, columns) matrix; symmetric, so no zero points are stored."""
         blocks = columns // BLOCK
         std = NIBBLE_STD if bits == 4 else BYTE_STD
-        weight = rng.integers(0, 256, (rows, blocks, BLOCK * bits // 8), dtype=np.uint8)
+        weight = random_codes((rows, blocks, BLOCK * bits // 8), bits)
         scales = np.full((rows, blocks), columns**-0.5 / std, np.float32)
         return self.fused(
             "MatMulNBits",
@@ -113,7 +123,7 @@ def make_text_onnx(name: str, head_bits: int) -> None:
     ]
     outputs = [value("logits", TensorProto.FLOAT, [1, 1, VOCAB])]
 
-    embedding = g.constant("embedding.weight", rng.integers(0, 256, (VOCAB, HIDDEN), dtype=np.uint8))
+    embedding = g.constant("embedding.weight", random_codes((VOCAB, HIDDEN), 8))
     embedding_scales = np.full((VOCAB, HIDDEN // BLOCK), 1 / BYTE_STD, np.float32)
     residual = g.fused(
         "GatherBlockQuantized",
@@ -124,7 +134,9 @@ def make_text_onnx(name: str, head_bits: int) -> None:
         gather_axis=0,
         quantize_axis=1,
     )
-    norm = g.node("SimplifiedLayerNormalization", [residual, ones], "norm.first", axis=-1, epsilon=RMS_EPSILON, stash_type=1)
+    norm = g.node(
+        "SimplifiedLayerNormalization", [residual, ones], "norm.first", axis=-1, epsilon=RMS_EPSILON, stash_type=1
+    )
 
     def skip_norm(label: str, added: str) -> None:
         nonlocal residual, norm
@@ -259,7 +271,7 @@ def make_vision_onnx(name: str, kind: str) -> None:
 
 
 def byte_alphabet() -> list[str]:
-    """The 256 characters that byte-level BPE writes bytes with: printable Latin-1 as itself, the rest from U+0100 on."""
+    """The 256 characters that byte-level BPE writes bytes with: printable Latin-1 as is, others from U+0100 on."""
     printable = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
     others = iter(range(0x100, 0x200))
     return [chr(b if b in printable else next(others)) for b in range(256)]
@@ -297,10 +309,12 @@ def make_text_gguf(name: str, head: gguf.GGMLQuantizationType) -> None:
     writer.add_pad_token_id(2)
 
     def matrix(label: str, rows: int, columns: int, kind: gguf.GGMLQuantizationType) -> None:
-        nibbles = kind == types.Q4_0
-        scale = np.float16(columns**-0.5 / (NIBBLE_STD if nibbles else BYTE_STD))
-        blocks = rng.integers(0, 256, (rows, columns // BLOCK, 18 if nibbles else 34), dtype=np.uint8)
-        blocks[:, :, :2] = np.frombuffer(scale.tobytes(), np.uint8)
+        bits, std = (4, NIBBLE_STD) if kind == types.Q4_0 else (8, BYTE_STD)
+        scale = np.frombuffer(np.float16(columns**-0.5 / std).tobytes(), np.uint8)
+        codes = random_codes((rows, columns // BLOCK, BLOCK * bits // 8), bits)
+        if bits == 8:
+            codes ^= 128  # Q8_0 is signed
+        blocks = np.concatenate([np.broadcast_to(scale, (*codes.shape[:2], 2)), codes], axis=2)
         writer.add_tensor(f"{label}.weight", blocks.reshape(rows, -1), raw_dtype=kind)
 
     def norm(label: str) -> None:
@@ -343,5 +357,6 @@ if __name__ == "__main__":
     for unknown in set(wanted) - set(RECIPES):
         sys.exit(f"No recipe named {unknown}; there are: {', '.join(RECIPES)}")
     for name in wanted:
+        rng = np.random.default_rng(3)  # so that a file is the same whether made alone or with the others
         RECIPES[name]()
         print(f"wrote models/{name}")

@@ -13,14 +13,22 @@ import { METRICS } from './metrics.mjs'
 
 const PACKAGES = ['onnxruntime-node', 'node-llama-cpp']
 
-const { values: options } = parseArgs({
-  options: {
-    engine: { type: 'string' },
-    repetitions: { type: 'string', default: '5' },
-    threads: { type: 'string', default: '2' },
-    json: { type: 'boolean', default: false },
-  },
-})
+const options = readOptions()
+
+function readOptions() {
+  try {
+    return parseArgs({
+      options: {
+        engine: { type: 'string' },
+        repetitions: { type: 'string', default: '5' },
+        threads: { type: 'string', default: '2' },
+        json: { type: 'boolean', default: false },
+      },
+    }).values
+  } catch (error) {
+    return fail(error.message)
+  }
+}
 
 function readCount(name) {
   const count = Number(options[name])
