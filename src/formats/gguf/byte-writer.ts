@@ -15,43 +15,53 @@ export class ByteWriter {
   }
 
   u8(value: number): void {
-    this.#view.setUint8(this.#grow(1), value)
+    const at = this.#grow(1)
+    this.#view.setUint8(at, value)
   }
 
   i8(value: number): void {
-    this.#view.setInt8(this.#grow(1), value)
+    const at = this.#grow(1)
+    this.#view.setInt8(at, value)
   }
 
   u16(value: number): void {
-    this.#view.setUint16(this.#grow(2), value, true)
+    const at = this.#grow(2)
+    this.#view.setUint16(at, value, true)
   }
 
   i16(value: number): void {
-    this.#view.setInt16(this.#grow(2), value, true)
+    const at = this.#grow(2)
+    this.#view.setInt16(at, value, true)
   }
 
   u32(value: number): void {
-    this.#view.setUint32(this.#grow(4), value, true)
+    const at = this.#grow(4)
+    this.#view.setUint32(at, value, true)
   }
 
   i32(value: number): void {
-    this.#view.setInt32(this.#grow(4), value, true)
+    const at = this.#grow(4)
+    this.#view.setInt32(at, value, true)
   }
 
   f32(value: number): void {
-    this.#view.setFloat32(this.#grow(4), value, true)
+    const at = this.#grow(4)
+    this.#view.setFloat32(at, value, true)
   }
 
   f64(value: number): void {
-    this.#view.setFloat64(this.#grow(8), value, true)
+    const at = this.#grow(8)
+    this.#view.setFloat64(at, value, true)
   }
 
   u64(value: number | bigint): void {
-    this.#view.setBigUint64(this.#grow(8), BigInt(value), true)
+    const at = this.#grow(8)
+    this.#view.setBigUint64(at, BigInt(value), true)
   }
 
   i64(value: number | bigint): void {
-    this.#view.setBigInt64(this.#grow(8), BigInt(value), true)
+    const at = this.#grow(8)
+    this.#view.setBigInt64(at, BigInt(value), true)
   }
 
   bytes(bytes: Uint8Array): void {
@@ -71,7 +81,7 @@ export class ByteWriter {
     this.#grow(Math.ceil(this.#length / alignment) * alignment - this.#length)
   }
 
-  /** Makes room for `byteLength` zero bytes and returns where they start. */
+  /** Makes room for `byteLength` zero bytes and returns where they start. May replace `#bytes` and `#view`. */
   #grow(byteLength: number): number {
     const at = this.#length
     this.#length += byteLength

@@ -94,7 +94,7 @@ describe('loadShardedSafetensors', () => {
     [{}, 'has no object "weight_map"'],
     [{ weight_map: ['a'] }, 'has no object "weight_map"'],
     [{ weight_map: {} }, 'lists 0 tensors'],
-    [{ weight_map: { a: 7 } }, 'has 7 for tensor "a"'],
+    [{ weight_map: { a: 7 } }, 'has a value of type number for tensor "a"'],
   ])('refuses the index %j', async (index, found) => {
     await expect(loadShardedSafetensors(index, INDEX, new Folder({}).open)).rejects.toMatchObject({
       code: 'format/bad-index',

@@ -55,7 +55,7 @@ function checkFileName(indexName: string, tensorName: string, fileName: unknown)
   if (typeof fileName !== 'string') {
     throw badIndex(
       indexName,
-      `has ${JSON.stringify(fileName)} for tensor "${tensorName}"`,
+      `has a value of type ${typeof fileName} for tensor "${tensorName}"`,
       'a file name as a string',
     )
   }
