@@ -117,8 +117,7 @@ export const BEHAVIOUR_CASES: readonly BehaviourCase[] = [
       addRows(backend, x, y, 1)
       const second = readFloats(backend, x, 1)
       backend.write(x, floats(50))
-      expectFloats(await first, 2)
-      expectFloats(await second, 3)
+      expectFloats((await Promise.all([first, second])).flat(), 2, 3)
       expectFloats(await readFloats(backend, x, 1), 50)
     },
   },

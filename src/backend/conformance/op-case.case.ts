@@ -98,6 +98,20 @@ export function defineCase<Name extends OpName>(op: Name, definition: CaseDefini
   }
 }
 
+/** The same case with its result in another form, where not every bit is promised. */
+export function mapResult(
+  original: ConformanceCase,
+  map: (bytes: Uint8Array) => Uint8Array,
+): ConformanceCase {
+  return {
+    ...original,
+    prepare() {
+      const run = original.prepare()
+      return async (backend) => map(await run(backend))
+    },
+  }
+}
+
 async function runOp(
   backend: Backend,
   op: OpName,

@@ -1,8 +1,8 @@
 /**
  * Activations to int8. Every step is one float32 operation, since drivers must give the very same bytes.
  *
- * Special values: NaN becomes 0 and does not count for the scale. A block with an infinity has scale Infinity and
- * only zeros, so that products with it are NaN. Where 127 / max|x| overflows (max|x| below about 3.7e-37), elements
+ * A block with a NaN has scale NaN, one with an infinity has scale Infinity, and both have only zeros as codes, so
+ * that products with them are NaN instead of wrong. Where 127 / max|x| overflows (max|x| below about 3.7e-37), elements
  * become ±127.
  */
 import type { OpArguments } from '../backend.ts'
@@ -58,9 +58,8 @@ export function quantizeInto(bytes: Uint8Array, x: Float32Array, rows: number, c
 
 /** Writes the int8 values of a block and returns its scale. */
 function quantizeBlock(block: Float32Array, out: Int8Array): number {
-  let largest = 0
-  for (const value of block) if (Math.abs(value) > largest) largest = Math.abs(value)
-  const inverse = largest === 0 ? 0 : Math.fround(127 / largest)
+  const largest = block.reduce((max, value) => Math.max(max, Math.abs(value)), 0) // NaN if there is one
+  const inverse = largest > 0 ? Math.fround(127 / largest) : 0
   block.forEach((value, i) => {
     const scaled = Math.fround(value * inverse)
     out[i] = Number.isNaN(scaled) ? 0 : Math.max(-127, Math.min(127, roundHalfEven(scaled)))

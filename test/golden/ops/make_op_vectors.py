@@ -131,8 +131,8 @@ def quantize(x):
     filled[:, :columns] = x
     blocks = filled.reshape(rows, -1, 32)
     with np.errstate(all="ignore"):
-        largest = np.max(np.where(np.isnan(blocks), np.float32(0), np.abs(blocks)), axis=-1, keepdims=True)
-        inverse = np.where(largest == 0, np.float32(0), np.float32(127) / largest)
+        largest = np.max(np.abs(blocks), axis=-1, keepdims=True)
+        inverse = np.where(largest > 0, np.float32(127) / largest, np.float32(0))
         codes = np.clip(np.nan_to_num(np.rint(blocks * inverse), nan=0, posinf=127, neginf=-127), -127, 127)
         scales = (largest / np.float32(127)).reshape(rows, -1)
     codes = codes.astype(np.int8).reshape(rows, padded)
