@@ -152,7 +152,21 @@ describe('refuses with a message', () => {
   it('floating-point samples', async () => {
     await expect(decoder.decode(readPicture('float.tiff'), 'a.tiff')).rejects.toMatchObject({
       code: 'image/unsupported-format',
-      message: 'a.tiff: expected samples of 8 or 16 bits, found "float".',
+      message: 'a.tiff: expected grey, RGB or CMYK samples of 8 or 16 bits, found samples of type "float".',
+    })
+  })
+
+  it('more channels than colours and alpha', async () => {
+    const raw = (channels: 1 | 3): { raw: { width: number; height: number; channels: 1 | 3 } } => ({
+      raw: { width: 4, height: 4, channels },
+    })
+    const bytes = await sharp(Buffer.alloc(48, 9), raw(3))
+      .joinChannel([Buffer.alloc(16, 5), Buffer.alloc(16, 6)], raw(1))
+      .tiff({ compression: 'none' })
+      .toBuffer()
+    await expect(decoder.decode(bytes, 'a.tiff')).rejects.toMatchObject({
+      code: 'image/unsupported-format',
+      message: 'a.tiff: expected grey, RGB or CMYK samples of 8 or 16 bits, found 5 channels in 80 bytes.',
     })
   })
 

@@ -89,10 +89,7 @@ async function readHeader(
     })
   }
   if (header.depth !== 'uchar' && header.depth !== 'ushort') {
-    throw new EngineError('image/unsupported-format', {
-      message: `${name}: expected samples of 8 or 16 bits, found "${header.depth}".`,
-      hint: 'Convert the picture to JPEG or PNG first.',
-    })
+    throw unsupportedSamplesError(name, `samples of type "${header.depth}"`)
   }
   return header
 }
@@ -118,10 +115,21 @@ async function readPixels(
     .catch((cause: unknown) => {
       throw damagedError(name, `${header.width} x ${header.height} pixels`, cause)
     })
+  const { width, height, channels } = info
   const pixels = new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
-  if (info.channels === 3) return new RgbImage(info.width, info.height, pixels)
-  const convert = isCmyk ? rgbFromCmyk : rgbOverWhite
-  return convert(info.width, info.height, pixels)
+  if (pixels.length === width * height * channels) {
+    if (channels === 3) return new RgbImage(width, height, pixels)
+    if (channels === 4)
+      return isCmyk ? rgbFromCmyk(width, height, pixels) : rgbOverWhite(width, height, pixels)
+  }
+  throw unsupportedSamplesError(name, `${channels} channels in ${pixels.length} bytes`)
+}
+
+function unsupportedSamplesError(name: string, found: string): EngineError {
+  return new EngineError('image/unsupported-format', {
+    message: `${name}: expected grey, RGB or CMYK samples of 8 or 16 bits, found ${found}.`,
+    hint: 'Convert the picture to JPEG or PNG first.',
+  })
 }
 
 function damagedError(name: string, expected: string, cause: unknown): EngineError {
