@@ -99,5 +99,123 @@ def tokenizers_part():
     json.dump(spm_gguf, open(f"{HERE}/sentence-piece-gguf.json", "w"), ensure_ascii=False)
     json.dump(out, open(f"{HERE}/tokenizer-vectors.json", "w"), ensure_ascii=False)
 
+# Written from the published behaviour of each family; they use the same language features as the published texts.
+LLAMA3 = """{{- bos_token }}{%- if not date_string is defined %}{%- if strftime_now is defined %}{%- set date_string = strftime_now("%d %b %Y") %}{%- else %}{%- set date_string = "26 Jul 2024" %}{%- endif %}{%- endif %}
+{%- if messages[0]['role'] == 'system' %}{%- set system_message = messages[0]['content'] | trim %}{%- set messages = messages[1:] %}{%- else %}{%- set system_message = "" %}{%- endif %}
+{{- "<|start_header_id|>system<|end_header_id|>\\n\\n" }}
+{{- "Cutting Knowledge Date: December 2023\\nToday Date: " + date_string + "\\n\\n" + system_message + "<|eot_id|>" }}
+{%- for message in messages %}
+    {{- '<|start_header_id|>' + message['role'] + '<|end_header_id|>\\n\\n' + message['content'] | trim + '<|eot_id|>' }}
+{%- endfor %}
+{%- if add_generation_prompt %}
+    {{- '<|start_header_id|>assistant<|end_header_id|>\\n\\n' }}
+{%- endif %}
+"""
+SMOLLM2 = "{% for message in messages %}{% if loop.first and messages[0]['role'] != 'system' %}{{ '<|im_start|>system\\nYou are SmolLM.<|im_end|>\\n' }}{% endif %}{{ '<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>\\n' }}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}"
+QWEN25 = """{%- if tools %}
+    {{- raise_exception("no tools here") }}
+{%- else %}
+    {%- if messages[0]['role'] == 'system' %}
+        {{- '<|im_start|>system\\n' + messages[0]['content'] + '<|im_end|>\\n' }}
+    {%- else %}
+        {{- '<|im_start|>system\\nYou are Qwen.<|im_end|>\\n' }}
+    {%- endif %}
+{%- endif %}
+{%- for message in messages %}
+    {%- if (message.role == "user") or (message.role == "system" and not loop.first) or (message.role == "assistant" and not message.tool_calls) %}
+        {{- '<|im_start|>' + message.role + '\\n' + message.content + '<|im_end|>' + '\\n' }}
+    {%- endif %}
+{%- endfor %}
+{%- if add_generation_prompt %}
+    {{- '<|im_start|>assistant\\n' }}
+{%- endif %}
+"""
+QWEN3 = """{%- if messages[0].role == 'system' %}
+    {{- '<|im_start|>system\\n' + messages[0].content + '<|im_end|>\\n' }}
+{%- endif %}
+{%- set ns = namespace(multi_step_tool=true, last_query_index=messages|length - 1) %}
+{%- for message in messages[::-1] %}
+    {%- set index = (messages|length - 1) - loop.index0 %}
+    {%- if ns.multi_step_tool and message.role == "user" and message.content is string and not(message.content.startswith('<tool_response>') and message.content.endswith('</tool_response>')) %}
+        {%- set ns.multi_step_tool = false %}
+        {%- set ns.last_query_index = index %}
+    {%- endif %}
+{%- endfor %}
+{%- for message in messages %}
+    {%- if message.content is string %}
+        {%- set content = message.content %}
+    {%- else %}
+        {%- set content = '' %}
+    {%- endif %}
+    {%- if (message.role == "user") or (message.role == "system" and not loop.first) %}
+        {{- '<|im_start|>' + message.role + '\\n' + content + '<|im_end|>' + '\\n' }}
+    {%- elif message.role == "assistant" %}
+        {%- set reasoning_content = '' %}
+        {%- if '</think>' in content %}
+            {%- set reasoning_content = content.split('</think>')[0].rstrip('\\n').split('<think>')[-1].lstrip('\\n') %}
+            {%- set content = content.split('</think>')[-1].lstrip('\\n') %}
+        {%- endif %}
+        {%- if loop.index0 > ns.last_query_index and (loop.last or reasoning_content) %}
+            {{- '<|im_start|>' + message.role + '\\n<think>\\n' + reasoning_content.strip('\\n') + '\\n</think>\\n\\n' + content.lstrip('\\n') }}
+        {%- else %}
+            {{- '<|im_start|>' + message.role + '\\n' + content }}
+        {%- endif %}
+        {{- '<|im_end|>\\n' }}
+    {%- endif %}
+{%- endfor %}
+{%- if add_generation_prompt %}
+    {{- '<|im_start|>assistant\\n' }}
+    {%- if enable_thinking is defined and enable_thinking is false %}
+        {{- '<think>\\n\\n</think>\\n\\n' }}
+    {%- endif %}
+{%- endif %}"""
+GEMMA = "{{ bos_token }}{% if messages[0]['role'] == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}{% for message in messages %}{% if (message['role'] == 'user') != (loop.index0 % 2 == 0) %}{{ raise_exception('Conversation roles must alternate user/assistant/user/assistant/...') }}{% endif %}{% if (message['role'] == 'assistant') %}{% set role = 'model' %}{% else %}{% set role = message['role'] %}{% endif %}{{ '<start_of_turn>' + role + '\\n' + message['content'] | trim + '<end_of_turn>\\n' }}{% endfor %}{% if add_generation_prompt %}{{'<start_of_turn>model\\n'}}{% endif %}"
+MACRO = """{%- macro show(parts) -%}
+    {%- for part in parts | selectattr('type', 'equalto', 'image') -%}[IMG {{ loop.index }}]{%- endfor -%}
+    {%- for part in parts | selectattr('type', 'equalto', 'text') -%}{{ part['text'] | tojson }}{{ ', ' if not loop.last }}{%- endfor -%}
+{%- endmacro -%}
+{% for message in messages if message.role != 'system' -%}
+{{ message.role.upper() }}: {{ show(message.content) }}{% generation %}{{ '' }}{% endgeneration %}
+{% endfor %}
+{{ eos_token if not add_generation_prompt else 'GO' }}"""
+
+T, I = lambda s: {"type": "text", "text": s}, {"type": "image"}
+CHATS = {
+    "one text": [("user", [T("What do you see?")])],
+    "image first": [("user", [I, T("Describe this.")])],
+    "image last": [("user", [T("What is it? "), I])],
+    "two images": [("user", [I, T("and"), I, T("differ how?")])],
+    "chinese": [("user", [I, T("图里有什么？\n请用中文回答。")])],
+    "system": [("system", [T("Be brief.")]), ("user", [I, T("What is it?")])],
+    "turns": [("user", [I, T("What is it?")]), ("assistant", [T("A cat.")]), ("user", [T("  Which colour?\n")])],
+    "system and turns": [("system", [T("你是助手。")]), ("user", [T("你好")]), ("assistant", [T("<think>\nhm\n</think>\n\n你好！")]), ("user", [T('Say "it\'s <b>"')]), ("assistant", [T("ok")]), ("user", [T("bye")])],
+    "ends with assistant": [("user", [T("hi")]), ("assistant", [T("hello")])],
+}
+
+def flatten(parts): return "".join("<image>\n" for p in parts if p["type"] == "image") + "\n".join(p["text"] for p in parts if p["type"] == "text")
+
+def merged(chat):
+    """The system turn in front of the first user text, for templates that refuse it."""
+    if chat[0][0] != "system": return chat
+    (_, system), (role, parts), *rest = chat; k = next(i for i, p in enumerate(parts) if p["type"] == "text")
+    return [(role, [T(system[0]["text"] + "\n\n" + p["text"]) if i == k else p for i, p in enumerate(parts)]), *rest]
+
+def chat_part():
+    from transformers.utils.chat_template_utils import render_jinja_template
+    golden = lambda d: json.load(open(f"{GOLDEN}/{d}/chat_template.json"))["chat_template"]
+    tokens = {"bos_token": "<s>", "eos_token": "</s>"}
+    templates = [("smolvlm", golden("smolvlm"), "parts", {}), ("llava", golden("llava"), "parts", {}), ("smollm2", SMOLLM2, "text", {}), ("llama3", LLAMA3, "text", {"date_string": "01 Feb 2026"}), ("qwen2.5", QWEN25, "text", {}), ("qwen3", QWEN3, "text", {}), ("qwen3 without thinking", QWEN3, "text", {"enable_thinking": False}), ("gemma", GEMMA, "text", {}), ("macro", MACRO, "parts", {})]
+    out = []
+    for name, source, form, variables in templates:
+        system = name not in ("gemma", "macro"); cases = []
+        for title, chat in CHATS.items():
+            turns = chat if system else merged(chat)
+            plain = [{"role": r, "content": c if form == "parts" else flatten(c)} for r, c in turns]
+            for go in (True, False):
+                [text], _ = render_jinja_template(conversations=[plain], chat_template=source, add_generation_prompt=go, **tokens, **variables)
+                cases.append({"title": title, "messages": [{"role": r, "content": c} for r, c in chat], "addGenerationPrompt": go, "text": text})
+        out.append({"name": name, "source": source, "contentForm": form, "supportsSystem": system, "variables": variables, "cases": cases})
+    json.dump(out, open(f"{HERE}/chat-vectors.json", "w"), ensure_ascii=False)
+
 if __name__ == "__main__":
-    tokenizers_part()
+    tokenizers_part(); chat_part()
