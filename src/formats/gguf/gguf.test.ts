@@ -453,16 +453,27 @@ describe('loadGguf reading', () => {
     return { source, reads }
   }
 
+  // Short and long, with characters of one to four bytes in UTF-8.
+  const TOKEN_FORMS = [
+    '',
+    'Ġthe',
+    'ü',
+    'x\u0080',
+    '▁a',
+    '\u{1F426}',
+    'a token of more than thirty-two bytes é',
+  ]
+
   it('grows in steps and reads no byte twice', async () => {
-    const tokens = Array.from({ length: 200_000 }, (_, i) => `token ${i} ü`)
+    const tokens = Array.from({ length: 400_000 }, (_, i) => TOKEN_FORMS[i % TOKEN_FORMS.length] + String(i))
     const metadata = new Map<string, GgufEntry>([['tokens', { type: 'string[]', value: tokens }]])
     const { source, reads } = watched(encodeGguf({ metadata, tensors: TENSORS }))
     const gguf = await loadGguf(source)
     expect(gguf.metadata.get('tokens')).toEqual(tokens)
     expect(reads).toEqual([
       [0, 2 ** 20],
-      [2 ** 20, 3 * 2 ** 20],
-      [4 * 2 ** 20, source.byteLength - 4 * 2 ** 20],
+      [2 ** 20, 7 * 2 ** 20],
+      [8 * 2 ** 20, source.byteLength - 8 * 2 ** 20],
     ])
   })
 

@@ -118,14 +118,8 @@ export class HeaderCursor {
   string(field: string, maxByteLength: number): string {
     const byteLength = this.count(`length of ${field}`, maxByteLength)
     const start = this.#advance(byteLength, field)
-    const bytes = this.#bytes.subarray(start, start + byteLength)
-    // Vocabularies are hundreds of thousands of short ASCII strings: a decoder call for each is slow.
-    if (byteLength <= 24) {
-      const ascii = decodeShortAscii(bytes)
-      if (ascii !== undefined) return ascii
-    }
     try {
-      return this.#textDecoder.decode(bytes)
+      return this.#textDecoder.decode(this.#bytes.subarray(start, start + byteLength))
     } catch (cause) {
       throw new EngineError('format/bad-utf8', {
         message: `${this.fileName}: ${field} at byte ${start} is not valid UTF-8 text (${byteLength} bytes).`,
@@ -134,13 +128,44 @@ export class HeaderCursor {
       })
     }
   }
+
+  /** `length` strings in a row. Vocabularies have hundreds of thousands of short ones. */
+  strings(length: number, field: string, maxByteLength: number): string[] {
+    const texts: string[] = []
+    for (let i = 0; i < length; i++) {
+      texts.push(this.#shortString() ?? this.string(`element ${i} of ${field}`, maxByteLength))
+    }
+    return texts
+  }
+
+  /** The fast way for what is complete, short and simple; undefined, without moving, for everything else. */
+  #shortString(): string | undefined {
+    const start = this.#offset + 8
+    if (start > this.#bytes.byteLength || this.#view.getUint32(start - 4, true) !== 0) return undefined
+    const end = start + this.#view.getUint32(start - 8, true)
+    if (end - start > MAX_SHORT_BYTES || end > this.#bytes.byteLength) return undefined
+    const text = decodeShortText(this.#bytes, start, end)
+    if (text !== undefined) this.#offset = end
+    return text
+  }
 }
 
-function decodeShortAscii(bytes: Uint8Array): string | undefined {
+/** Up to here decoding by hand is faster than a call of the decoder. */
+const MAX_SHORT_BYTES = 32
+
+/** One- and two-byte UTF-8 only, as in byte-level vocabularies; undefined for anything else. */
+function decodeShortText(bytes: Uint8Array, start: number, end: number): string | undefined {
   let text = ''
-  for (const byte of bytes) {
-    if (byte >= 0x80) return undefined
-    text += String.fromCharCode(byte)
+  for (let at = start; at < end; at++) {
+    const byte = bytes[at] as number
+    if (byte < 0x80) {
+      text += String.fromCharCode(byte)
+      continue
+    }
+    const next = at + 1 < end ? (bytes[at + 1] as number) : 0
+    if (byte < 0xc2 || byte > 0xdf || (next & 0xc0) !== 0x80) return undefined
+    text += String.fromCharCode(((byte & 0x1f) << 6) | (next & 0x3f))
+    at++
   }
   return text
 }

@@ -24,7 +24,7 @@ export interface GgufFile {
 
 // Holds the whole header of a projector, and of a text model up to a vocabulary of about 50,000.
 const FIRST_READ_BYTES = 2 ** 20
-const READ_GROWTH = 4
+const READ_GROWTH = 8
 
 /**
  * Reads and checks the header. The source stays open and belongs to the caller.

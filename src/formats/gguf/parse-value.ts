@@ -127,7 +127,7 @@ function parseElements(
     case 'bool':
       return parseEach(length, field, (element) => parseBool(cursor, element))
     case 'string':
-      return parseEach(length, field, (element) => cursor.string(element, MAX_GGUF_STRING_BYTES))
+      return cursor.strings(length, field, MAX_GGUF_STRING_BYTES)
     case 'array':
       return parseEach(length, field, (element) => parseArray(cursor, element, budget, depth + 1).value)
   }
