@@ -128,8 +128,14 @@ test.each([
   expect(failure(() => check(op, changes))).toBe(`backend/bad-argument: ${op}: ${expected}.`)
 })
 
-test('rows of K-quants must be whole blocks', () => {
-  expect(failure(() => check('packRows', { columns: 300 }))).toBe(
+test.each([
+  ['packRows', { columns: 300 }],
+  ['gatherRows', { type: 'Q4_K', columns: 300 }],
+  ['matmulQuantized', { type: 'Q4_K', k: 300 }],
+] as const)('%s: rows of K-quants must be whole blocks, whatever the layout', (op, changes) => {
+  const args = { ...RIGHT[op], ...changes, source: bufferOf(8), matrix: bufferOf(8), ids: bufferOf(8) }
+  const buffers = { x: bufferOf(8), bias: undefined, out: bufferOf(8) }
+  expect(failure(() => checkArguments(op, { ...args, ...buffers } as never, () => 0))).toBe(
     'backend/partial-block: A Q4_K row holds blocks of 256; expected columns to be a multiple of that, found 300.',
   )
 })

@@ -9,11 +9,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Backend } from './backend.ts'
 import { attentionCases } from './conformance/attention-cases.case.ts'
-import { BEHAVIOUR_CASES } from './conformance/behaviour-cases.case.ts'
 import { describeDifference } from './conformance/compare.case.ts'
 import { matmulCases } from './conformance/matmul-cases.case.ts'
 import { matrixCases } from './conformance/matrix-cases.case.ts'
+import { MEMORY_CASES } from './conformance/memory-cases.case.ts'
 import type { ConformanceCase } from './conformance/op-case.case.ts'
+import { ORDER_CASES } from './conformance/order-cases.case.ts'
 import { rowCases } from './conformance/row-cases.case.ts'
 import { OPS, type OpName } from './ops.ts'
 import { createReferenceBackend } from './reference/reference-backend.ts'
@@ -24,7 +25,7 @@ export interface ConformanceOptions {
 }
 
 /** Fewer cases than this mean that the suite itself has lost some. */
-const MINIMUM_CASES = 900
+const MINIMUM_CASES = 1050
 
 /** Cases that ran, by the backend's name. */
 export const conformanceCounts = new Map<string, number>()
@@ -34,9 +35,10 @@ export function runConformance(
   createBackend: () => Promise<Backend>,
   { skip = {} }: ConformanceOptions = {},
 ): void {
+  const behaviours = [...ORDER_CASES, ...MEMORY_CASES]
   const cases = [...matrixCases(), ...matmulCases(), ...rowCases(), ...attentionCases()]
   const skipped = cases.filter(({ op }) => skip[op] !== undefined).length
-  const expectedRuns = cases.length - skipped + BEHAVIOUR_CASES.length
+  const expectedRuns = cases.length - skipped + behaviours.length
   conformanceCounts.set(name, 0)
   const count = (): void => {
     conformanceCounts.set(name, (conformanceCounts.get(name) ?? 0) + 1)
@@ -72,7 +74,7 @@ export function runConformance(
     })
 
     describe('behaviour', () => {
-      for (const { title, run } of BEHAVIOUR_CASES) {
+      for (const { title, run } of behaviours) {
         test(title, async () => {
           count()
           const backend = await createBackend()

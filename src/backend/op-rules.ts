@@ -1,0 +1,236 @@
+/** What each operation asks of its arguments beyond their kind; `check-arguments.ts` applies it. */
+import type { Backend, OpArguments } from './backend.ts'
+import { rawRowByteLength } from './matrix-rows.ts'
+import {
+  ACTIVATIONS,
+  isFloatMatrixType,
+  type MatrixType,
+  type OpName,
+  quantizedByteLength,
+  ROPE_PAIRINGS,
+} from './ops.ts'
+
+/** Bytes of a packed matrix, as `Backend.matrixByteLength`. */
+export type MatrixByteLength = Backend['matrixByteLength']
+
+/** A number for each argument that is a buffer. */
+type BufferByteLengths<Args> = {
+  readonly [Key in keyof Args as Args[Key] extends number | string ? never : Key]: number
+}
+
+export interface OpRules<Args> {
+  /** The one buffer that the operation writes. */
+  readonly writes: keyof Args & string
+  /** Buffers that may be the very same place as the written one. */
+  readonly inPlace?: readonly (keyof Args & string)[]
+  /** Which types the operation takes. */
+  readonly types?: (type: MatrixType) => boolean
+  /** Bytes the operation touches in each buffer. */
+  readonly byteLengths: (args: Args, matrixByteLength: MatrixByteLength) => BufferByteLengths<Args>
+  /** Buffers of raw blocks, which may start at any byte; all others are 4-byte aligned. */
+  readonly unaligned?: readonly (keyof Args & string)[]
+  /** What else must hold; a sentence says what was expected when it does not. */
+  readonly expects?: (args: Args) => string | undefined
+  /** Integers that must not be 0 although the operation may have no rows. */
+  readonly positive: readonly (keyof Args & string)[]
+}
+
+const isStoredFloat = (type: MatrixType): boolean => type === 'F32' || type === 'F16'
+const isQuantized = (type: MatrixType): boolean => !isFloatMatrixType(type)
+const isRowEncoding = (type: MatrixType): boolean => type === 'Q8_0' || type === 'Q4_0'
+
+function storedBytes(type: MatrixType): number {
+  return type === 'F32' ? 4 : 2
+}
+
+/** Bytes of a packed matrix. Refuses rows that break off inside a block, whatever the driver's layout. */
+function packedByteLength(
+  matrixByteLength: MatrixByteLength,
+  type: MatrixType,
+  rows: number,
+  columns: number,
+): number {
+  rawRowByteLength(type, columns) // for its check
+  return matrixByteLength(type, rows, columns)
+}
+
+function oneOf(name: string, value: number, allowed: readonly number[]): string | undefined {
+  return allowed.includes(value) ? undefined : `"${name}" to be one of ${allowed.join(', ')}, found ${value}`
+}
+
+function multipleOf(name: string, value: number, factor: number): string | undefined {
+  return value % factor === 0 ? undefined : `"${name}" to be a multiple of ${factor}, found ${value}`
+}
+
+export const OP_RULES: { readonly [Name in OpName]: OpRules<OpArguments<Name>> } = {
+  packRows: {
+    writes: 'matrix',
+    positive: ['columns'],
+    unaligned: ['source'],
+    byteLengths: ({ type, rows, columns, firstRow }, matrixByteLength) => ({
+      source: rows * rawRowByteLength(type, columns),
+      matrix: packedByteLength(matrixByteLength, type, firstRow + rows, columns),
+    }),
+    expects: ({ firstRow }) => multipleOf('firstRow', firstRow, 8),
+  },
+  decodeRows: {
+    writes: 'out',
+    positive: ['columns'],
+    types: isFloatMatrixType,
+    unaligned: ['source'],
+    byteLengths: ({ type, rows, columns }) => ({
+      source: rows * columns * storedBytes(type),
+      out: rows * columns * 4,
+    }),
+  },
+  encodeRows: {
+    writes: 'out',
+    positive: ['columns'],
+    types: isRowEncoding,
+    unaligned: ['out'],
+    byteLengths: ({ type, rows, columns }) => ({
+      source: rows * columns * 4,
+      out: rows * rawRowByteLength(type, columns),
+    }),
+  },
+  gatherRows: {
+    writes: 'out',
+    positive: ['columns'],
+    byteLengths: ({ type, count, columns }, matrixByteLength) => ({
+      matrix: packedByteLength(matrixByteLength, type, 1, columns),
+      ids: count * 4,
+      out: count * columns * 4,
+    }),
+  },
+  quantizeRows: {
+    writes: 'out',
+    positive: ['columns'],
+    byteLengths: ({ rows, columns }) => ({
+      x: rows * columns * 4,
+      out: quantizedByteLength(rows, columns),
+    }),
+  },
+  matmulQuantized: {
+    writes: 'out',
+    positive: ['k'],
+    types: isQuantized,
+    byteLengths: ({ type, m, n, k }, matrixByteLength) => ({
+      x: quantizedByteLength(m, k),
+      matrix: packedByteLength(matrixByteLength, type, n, k),
+      bias: n * 4,
+      out: m * n * 4,
+    }),
+    expects: ({ accumulate }) => oneOf('accumulate', accumulate, [0, 1]),
+  },
+  matmulFloat: {
+    writes: 'out',
+    positive: ['k'],
+    types: isFloatMatrixType,
+    byteLengths: ({ type, m, n, k }, matrixByteLength) => ({
+      x: m * k * 4,
+      matrix: packedByteLength(matrixByteLength, type, n, k),
+      bias: n * 4,
+      out: m * n * 4,
+    }),
+    expects: ({ accumulate }) => oneOf('accumulate', accumulate, [0, 1]),
+  },
+  rmsNorm: {
+    writes: 'out',
+    inPlace: ['x'],
+    positive: ['columns'],
+    byteLengths: ({ rows, columns }) => ({
+      x: rows * columns * 4,
+      weight: columns * 4,
+      out: rows * columns * 4,
+    }),
+  },
+  layerNorm: {
+    writes: 'out',
+    inPlace: ['x'],
+    positive: ['columns'],
+    byteLengths: ({ rows, columns }) => ({
+      x: rows * columns * 4,
+      weight: columns * 4,
+      bias: columns * 4,
+      out: rows * columns * 4,
+    }),
+  },
+  rope: {
+    writes: 'x',
+    positive: ['heads', 'headDim'],
+    byteLengths: ({ rows, heads, headDim }) => ({
+      x: rows * heads * headDim * 4,
+      table: rows * headDim * 4,
+    }),
+    expects: ({ headDim, pairing }) =>
+      multipleOf('headDim', headDim, 2) ?? oneOf('pairing', pairing, Object.values(ROPE_PAIRINGS)),
+  },
+  storeRows: {
+    writes: 'out',
+    positive: ['columns'],
+    types: isStoredFloat,
+    byteLengths: ({ type, rows, columns }) => ({
+      x: rows * columns * 4,
+      out: rows * columns * storedBytes(type),
+    }),
+  },
+  attention: {
+    writes: 'out',
+    positive: ['keys', 'heads', 'kvHeads', 'headDim'],
+    types: isStoredFloat,
+    byteLengths: ({ type, queries, keys, heads, kvHeads, headDim }) => ({
+      q: queries * heads * headDim * 4,
+      k: keys * kvHeads * headDim * storedBytes(type),
+      v: keys * kvHeads * headDim * storedBytes(type),
+      out: queries * heads * headDim * 4,
+    }),
+    expects: ({ heads, kvHeads, causal }) =>
+      multipleOf('heads', heads, kvHeads) ?? oneOf('causal', causal, [0, 1]),
+  },
+  siluMul: {
+    writes: 'out',
+    inPlace: ['gate'],
+    positive: ['columns'],
+    byteLengths: ({ rows, columns }) => ({
+      gate: rows * columns * 4,
+      up: rows * columns * 4,
+      out: rows * columns * 4,
+    }),
+  },
+  activate: {
+    writes: 'x',
+    positive: ['columns'],
+    byteLengths: ({ rows, columns }) => ({ x: rows * columns * 4 }),
+    expects: ({ kind }) => oneOf('kind', kind, Object.values(ACTIVATIONS)),
+  },
+  addRows: {
+    writes: 'x',
+    inPlace: ['y'],
+    positive: ['columns'],
+    byteLengths: ({ rows, columns }) => ({ x: rows * columns * 4, y: rows * columns * 4 }),
+  },
+  copyRows: {
+    writes: 'out',
+    positive: ['columns'],
+    byteLengths: ({ rows, columns }) => ({ source: rows * columns * 4, out: rows * columns * 4 }),
+  },
+  extractPatches: {
+    writes: 'out',
+    positive: ['channels', 'height', 'width', 'patch'],
+    byteLengths: ({ channels, height, width, patch, patchRows }) => ({
+      pixels: channels * height * width * 4,
+      out: patchRows * Math.floor(width / patch) * channels * patch * patch * 4,
+    }),
+    expects: ({ height, patch, patchRows }) => oneOf('patchRows', patchRows, [Math.floor(height / patch)]),
+  },
+  pixelShuffle: {
+    writes: 'out',
+    positive: ['columns', 'factor'],
+    byteLengths: ({ gridRows, gridColumns, columns }) => ({
+      x: gridRows * gridColumns * columns * 4,
+      out: gridRows * gridColumns * columns * 4,
+    }),
+    expects: ({ gridRows, gridColumns, factor }) =>
+      multipleOf('gridRows', gridRows, factor) ?? multipleOf('gridColumns', gridColumns, factor),
+  },
+}
