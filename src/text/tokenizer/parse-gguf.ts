@@ -1,6 +1,6 @@
 import { EngineError } from '../../shared/errors.ts'
 import { describeValue, fieldError } from '../json-fields.ts'
-import type { AddedToken } from './added-tokens.ts'
+import { type AddedToken, checkAddedTokens } from './added-tokens.ts'
 import { MAX_PAIR_RANKS, MergeListTable, type PairTable, ScoredPairTable } from './bpe.ts'
 import { MAX_TOKEN_CHARACTERS, MAX_TOKEN_ID, type TokenizerDefinition } from './definition.ts'
 import { createNormalizer, createPreTokenizer, GPT2_PATTERN } from './text-splitting.ts'
@@ -186,6 +186,7 @@ function readVocabulary(metadata: Metadata, name: string): Vocabulary {
     } else if (ids.has(content)) duplicates++
     else ids.set(content, id)
   })
+  checkAddedTokens(addedTokens, `${name}: tokenizer.ggml.tokens`)
   const warnings =
     duplicates === 0
       ? []

@@ -9,7 +9,7 @@ import {
   requireObject,
   requireString,
 } from '../json-fields.ts'
-import type { AddedToken } from './added-tokens.ts'
+import { type AddedToken, checkAddedTokens } from './added-tokens.ts'
 import { MAX_PAIR_RANKS, MergeListTable } from './bpe.ts'
 import { MAX_TOKEN_CHARACTERS, MAX_TOKEN_ID, type TokenizerDefinition } from './definition.ts'
 import { parsePostProcessor, parseSpelling } from './parse-json-steps.ts'
@@ -32,6 +32,9 @@ export function parseTokenizerJson(json: unknown, config: unknown, name: string)
   const dense = Array.from(tokens, (token: string | undefined) => token)
 
   const { prefixIds, suffixIds } = parsePostProcessor(root['post_processor'], `${name}: post_processor`)
+  for (const id of [...prefixIds, ...suffixIds]) {
+    if (dense[id] === undefined) throw fieldError(`${name}: post_processor`, 'ids that tokens have', id)
+  }
   return {
     tokens: dense,
     ids,
@@ -77,7 +80,9 @@ function parseVocabulary(value: unknown, where: string): Map<string, number> {
   const ids = new Map<string, number>()
   for (const token of Object.keys(vocabulary)) {
     checkTokenText(token, where)
-    ids.set(token, requireTokenId(vocabulary[token], `${where}[${describeValue(token)}]`))
+    const id = vocabulary[token]
+    if (!isTokenId(id)) throw tokenIdError(`${where}[${describeValue(token)}]`, id)
+    ids.set(token, id)
   }
   if (ids.size === 0) throw fieldError(where, 'an object with tokens', value)
   return ids
@@ -99,9 +104,9 @@ function parseMerges(value: unknown, ids: ReadonlyMap<string, number>, where: st
   if (merges.length > MAX_PAIR_RANKS) throw fieldError(where, `at most ${MAX_PAIR_RANKS} merges`, value)
   const table = new MergeListTable(merges.length)
   merges.forEach((merge, index) => {
-    const [left, right, ...rest] =
-      typeof merge === 'string' ? merge.split(' ') : Array.isArray(merge) ? merge : []
-    if (typeof left !== 'string' || typeof right !== 'string' || rest.length > 0) {
+    const parts: unknown = typeof merge === 'string' ? merge.split(' ') : merge
+    const [left, right] = Array.isArray(parts) && parts.length === 2 ? parts : []
+    if (typeof left !== 'string' || typeof right !== 'string') {
       throw fieldError(`${where}[${index}]`, 'two tokens, as "a b" or ["a", "b"]', merge)
     }
     const idOf = (token: string): number => {
@@ -175,7 +180,9 @@ function parseAddedTokens(
       normalized: false,
     })
   }
-  return [...added.values()]
+  const all = [...added.values()]
+  checkAddedTokens(all, `${name}: added_tokens`)
+  return all
 }
 
 function parseAddedToken(token: JsonObject, id: number, where: string): AddedToken {
@@ -194,11 +201,17 @@ function parseAddedToken(token: JsonObject, id: number, where: string): AddedTok
   }
 }
 
+function isTokenId(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= MAX_TOKEN_ID
+}
+
 function requireTokenId(value: unknown, where: string): number {
-  if (typeof value !== 'number' || !Number.isInteger(value) || value < 0 || value > MAX_TOKEN_ID) {
-    throw fieldError(where, `a whole number from 0 to ${MAX_TOKEN_ID}`, value)
-  }
+  if (!isTokenId(value)) throw tokenIdError(where, value)
   return value
+}
+
+function tokenIdError(where: string, found: unknown): EngineError {
+  return fieldError(where, `a whole number from 0 to ${MAX_TOKEN_ID}`, found)
 }
 
 function checkTokenText(token: string, where: string): void {
