@@ -17,6 +17,12 @@ export function describeValue(value: unknown): string {
   return String(value)
 }
 
+/** Why something failed, for messages; JavaScript's own reasons may quote a whole expression. */
+export function describeCause(cause: unknown): string {
+  const reason = cause instanceof Error ? cause.message : String(cause)
+  return reason.length > 300 ? `${reason.slice(0, 150)} … ${reason.slice(-150)}` : reason
+}
+
 export function fieldError(where: string, expected: string, found: unknown): EngineError {
   return new EngineError('text/invalid-field', {
     message: `${where} should be ${expected}, found ${describeValue(found)}.`,

@@ -1,5 +1,6 @@
 import { Environment, Interpreter, parse, tokenize } from '@huggingface/jinja'
 import { EngineError } from '../../shared/errors.ts'
+import { describeCause } from '../json-fields.ts'
 import type { ChatMessage, ContentPart } from './chat-message.ts'
 import { createTemplateGlobals, TemplateRefusal } from './template-globals.ts'
 
@@ -101,7 +102,7 @@ function parseSource(source: string, name: string): ReturnType<typeof parse> {
     return parse(tokenize(source, { lstrip_blocks: true, trim_blocks: true }))
   } catch (cause) {
     throw new EngineError('text/template', {
-      message: `${name}: the chat template cannot be read: ${reasonOf(cause)}`,
+      message: `${name}: the chat template cannot be read: ${describeCause(cause)}`,
       hint: 'The template is damaged, or uses Jinja that is not supported; give another one.',
       cause,
     })
@@ -171,12 +172,8 @@ function templateError(name: string, cause: unknown): EngineError {
     message:
       cause instanceof TemplateRefusal
         ? `${name}: the chat template refuses this conversation: ${cause.message}`
-        : `${name}: the chat template failed: ${reasonOf(cause)}`,
+        : `${name}: the chat template failed: ${describeCause(cause)}`,
     hint: 'Check the order of the turns; most templates want user and assistant in turn, the user first.',
     cause,
   })
-}
-
-function reasonOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause)
 }

@@ -8,6 +8,7 @@
 import * as library from '@huggingface/tokenizers'
 import { EngineError } from '../../shared/errors.ts'
 import {
+  describeCause,
   describeValue,
   fieldError,
   type JsonObject,
@@ -194,11 +195,13 @@ function compilePattern(value: unknown, where: string): RegExp {
   if (typeof literal === 'string' && literal !== '') return new RegExp(escapePattern(literal), 'gu')
   if (typeof regex !== 'string') throw fieldError(where, 'an object with the text "Regex" or "String"', value)
   try {
-    const { pattern } = new SplitPreTokenizer({ type: 'Split', pattern: { Regex: regex } })
+    // Ignoring case, Oniguruma takes the long s for an s; the translation folds ASCII letters only.
+    const folded = regex.replaceAll("(?i:'s|", "(?i:'[s\u017f]|")
+    const { pattern } = new SplitPreTokenizer({ type: 'Split', pattern: { Regex: folded } })
     if (pattern !== null) return pattern
   } catch (cause) {
     throw new EngineError('text/invalid-pattern', {
-      message: `${where} cannot be compiled: ${cause instanceof Error ? cause.message : String(cause)}`,
+      message: `${where} cannot be compiled: ${describeCause(cause)}`,
       hint: 'The tokenizer uses syntax that JavaScript lacks, or the file is damaged.',
       cause,
     })

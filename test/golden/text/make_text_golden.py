@@ -6,6 +6,7 @@
 tokenizer-<rule>.json: a `tokenizer.json` as published models of that kind have it. sentence-piece-gguf.json: the
 vocabulary of the SentencePiece model as GGUF stores it. tokenizer-vectors.json: per tokenizer, a list of
 [text, ids, ids with special tokens, text of the ids with special tokens, text without].
+splitting-vectors.json: per pre-tokenizer, texts and their pieces.
 chat-vectors.json: per template, its text and what Transformers renders for conversations.
 """
 import io, json, os, random
@@ -18,7 +19,7 @@ WORDS = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|%s| ?[^\s\p{L}\p
 
 TEXTS = [
     "", " ", "  ", "\n", "\n\n", "a", "Hello, who are you? 12 cats, 3 dogs.", "图里有几只猫？请用中文回答。", "今天天气很好，我们去公园吧！2024年12月31日",
-    "Don't you're I'VE we'll SHE'D it'S 'tis I'\u017f", "x = [i**2 for i in range(10)]  # squares\n\treturn x != y && z\r\n\r\n", "    four spaces\n        eight\n\ttab\t\ttabs",
+    "Don't you're I'VE we'll SHE'D it'S 'tis I'\u017f", "I'\u017fay don'\u017f\u017f", "x = [i**2 for i in range(10)]  # squares\n\treturn x != y && z\r\n\r\n", "    four spaces\n        eight\n\ttab\t\ttabs",
     "1234567890 12 345 6,789.01 ２０２４ ٣٤٥ x²³ ½¾ ⅧⅨ 三百", "café cafe\u0301 naïve Ångström A\u030angstro\u0308m ﬁne ｆｕｌｌ", "👍🏽 👨‍👩‍👧‍👦 🏳️‍🌈 🇨🇳🇩🇪 e\u0301\u0302", "日本語とかな カタカナ 한국어 العربية עברית हिन्दी ไทย",
     "a\u00a0b\u3000c\u2003d\u200be\ufefff\u0085g\u2028h\u180ei", "trailing spaces   ", "   leading", "mixed 中文and英文 mixed混合text", "<|im_start|>User: hi<end_of_utterance>\nAssistant:", "<image><image>\n<image> x <image>",
     "<ima<image>ge> <|im_ start|> <|endoftext|", "<|endoftext|><|endoftext|>", "text<|im_end|>text", "http://example.com/a?b=c&d=%20e#f", "ALLCAPS CamelCase snake_case kebab-case", "!!!???...,,,;;;", "\r", "\r\n", "a\r\nb\rc\n\n\n\nd", " \n \n ", "\t\n \t",
@@ -98,6 +99,16 @@ def tokenizers_part():
     out["golden"] = vectors(Tokenizer.from_file(f"{GOLDEN}/smolvlm/tokenizer.json"), TEXTS + fuzz(100))
     json.dump(spm_gguf, open(f"{HERE}/sentence-piece-gguf.json", "w"), ensure_ascii=False)
     json.dump(out, open(f"{HERE}/tokenizer-vectors.json", "w"), ensure_ascii=False)
+
+def splitting_part():
+    p = pre_tokenizers; R = Regex
+    steps = [p.Split(R(WORDS % r"\p{N}{1,3}"), "isolated"), p.Split(R(r"\p{N}"), "isolated", invert=True), p.Split(R(r"\s+"), "removed"), p.Split(R(r"\p{L}+"), "removed", invert=True), p.Split("a", "isolated"), p.Digits(individual_digits=True), p.Digits(individual_digits=False),
+        p.ByteLevel(add_prefix_space=False), p.ByteLevel(add_prefix_space=True), p.ByteLevel(add_prefix_space=True, use_regex=False), p.Metaspace(), p.Metaspace(prepend_scheme="first", split=False), p.Metaspace(prepend_scheme="never"), p.Metaspace(replacement="_", prepend_scheme="always"), p.Sequence([p.Digits(True), p.ByteLevel(add_prefix_space=False)])]
+    rows = []
+    for step in steps:
+        t = Tokenizer(models.BPE()); t.pre_tokenizer = step
+        rows.append([json.loads(t.to_str())["pre_tokenizer"], [[s, [piece for piece, _ in step.pre_tokenize_str(s)]] for s in TEXTS if s]])
+    json.dump(rows, open(f"{HERE}/splitting-vectors.json", "w"), ensure_ascii=False)
 
 # Written from the published behaviour of each family; they use the same language features as the published texts.
 LLAMA3 = """{{- bos_token }}{%- if not date_string is defined %}{%- if strftime_now is defined %}{%- set date_string = strftime_now("%d %b %Y") %}{%- else %}{%- set date_string = "26 Jul 2024" %}{%- endif %}{%- endif %}
@@ -218,4 +229,4 @@ def chat_part():
     json.dump(out, open(f"{HERE}/chat-vectors.json", "w"), ensure_ascii=False)
 
 if __name__ == "__main__":
-    tokenizers_part(); chat_part()
+    tokenizers_part(); splitting_part(); chat_part()
