@@ -2,7 +2,7 @@
 // float types: what a safetensors checkpoint goes through when it is loaded at q8 or q4.
 
 import { BF16, F16, F32, Q4_0, Q8_0 } from './layout'
-import { floatToHalf, halfToFloat, loadHalves } from './simd'
+import { floatToHalf, halfToFloatExact } from './simd'
 
 // @ts-ignore: decorator
 @inline
@@ -78,11 +78,11 @@ export function decodeRows(type: i32, source: usize, out: usize, rows: i32, colu
   let i: usize = 0
   for (; i + 4 <= count; i += 4) {
     const at = from + (i << 1)
-    v128.store(to + (i << 2), type == F16 ? loadHalves(at) : i32x4.shl(i32x4.extend_low_i16x8_u(v128.load64_zero(at)), 16))
+    v128.store(to + (i << 2), type == F16 ? halfToFloatExact(v128.load64_zero(at)) : i32x4.shl(i32x4.extend_low_i16x8_u(v128.load64_zero(at)), 16))
   }
   for (; i < count; i++) {
     const half = v128.load16_splat(from + (i << 1))
-    const value = type == BF16 ? i32x4.shl(i32x4.extend_low_i16x8_u(half), 16) : halfToFloat(half)
+    const value = type == BF16 ? i32x4.shl(i32x4.extend_low_i16x8_u(half), 16) : halfToFloatExact(half)
     store<f32>(to + (i << 2), f32x4.extract_lane(value, 0))
   }
 }

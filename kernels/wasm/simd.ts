@@ -23,15 +23,24 @@ export function maxLanes(v: v128): f32 {
 }
 
 /**
- * Four half-precision numbers (low 64 bits) to float32, exact for finite values and infinities' neighbours:
- * the exponent and fraction are moved in place and the bias difference (112) is multiplied away, which also
- * makes subnormals right. Infinity becomes 65536 and NaN a large number: weights and caches hold neither.
+ * Four half-precision numbers (low 64 bits) to float32, exact for finite values: the exponent and fraction are moved in
+ * place and the bias difference (112) is multiplied away, which also makes subnormals right. Infinity becomes 65536
+ * and NaN a large number, which scales of weights never are; `halfToFloatExact` keeps them.
  */
 // @ts-ignore: decorator
 @inline
 export function halfToFloat(halves: v128): v128 {
   const moved = v128.and(i32x4.shl(i32x4.extend_low_i16x8_s(halves), 13), i32x4.splat(0x8fffe000))
   return f32x4.mul(moved, i32x4.splat(0x77800000)) // 2^112
+}
+
+/** As `halfToFloat`, with infinities and NaN: values beyond the largest half get the largest exponent. */
+// @ts-ignore: decorator
+@inline
+export function halfToFloatExact(halves: v128): v128 {
+  const value = halfToFloat(halves)
+  const special = f32x4.ge(f32x4.abs(value), f32x4.splat(65536))
+  return v128.or(value, v128.and(special, i32x4.splat(0x7f800000)))
 }
 
 // @ts-ignore: decorator

@@ -68,7 +68,7 @@ function receive(message) {
   switch (message.type) {
     case 'start': {
       start = message
-      memory = message.memory ?? new WebAssembly.Memory({ initial: 2, maximum: 65536 })
+      memory = message.memory ?? new WebAssembly.Memory({ initial: message.pages, maximum: 65536 })
       const instance = new WebAssembly.Instance(message.module, { env: { memory, abort() {} } })
       kernels = /** @type {Kernels} */ (/** @type {unknown} */ (instance.exports))
       post({ type: 'ready' })

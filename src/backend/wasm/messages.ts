@@ -5,6 +5,8 @@ export interface StartMessage {
   readonly module: WebAssembly.Module
   /** Shared memory; undefined when the one worker makes its own. */
   readonly memory: WebAssembly.Memory | undefined
+  /** Size of that memory at first, in pages of 64 KiB. */
+  readonly pages: number
   /** Thread 0 leads: it receives command lists and wakes the others. */
   readonly thread: number
   readonly threads: number

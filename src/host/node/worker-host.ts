@@ -11,7 +11,8 @@ const MAXIMUM_THREADS = 8
  * versions have it on and ignore the flag.
  */
 export function createNodeWorkerHost(): WorkerHost {
-  if (Number(process.versions.node.split('.')[0]) < 22) v8.setFlagsFromString('--experimental-wasm-relaxed-simd')
+  if (Number(process.versions.node.split('.')[0]) < 22)
+    v8.setFlagsFromString('--experimental-wasm-relaxed-simd')
   const cores = availableParallelism()
   return {
     canShareMemory: true,

@@ -1,0 +1,196 @@
+/** What users of the library see: models, conversations, and the events of an answer. */
+import type { Detail } from '../image/preprocess.ts'
+import type { PrecisionName } from '../models/precision.ts'
+
+export type { Detail, PrecisionName }
+
+/**
+ * A picture: bytes of a file in any common format, a `Blob`, pixels, or (in Node) a path or file URL.
+ * Pixels are RGB, three bytes each, row by row.
+ */
+export type ImageInput =
+  | string
+  | URL
+  | Uint8Array
+  | Blob
+  | { readonly data: Uint8Array | Uint8ClampedArray; readonly width: number; readonly height: number }
+
+export interface LoadProgress {
+  readonly loadedBytes: number
+  readonly totalBytes: number
+}
+
+export interface LoadModelOptions {
+  /** The mmproj file of a GGUF model. Default: found beside the model by its content. */
+  readonly projector?: string
+  /** Default `auto`: q8 for safetensors, GGUF files as they are. */
+  readonly precision?: PrecisionName
+  /** Compute threads. Default: what suits the machine. */
+  readonly threads?: number
+  /** Longest conversation in tokens. Default: what the model was made for. */
+  readonly contextLength?: number
+  readonly onProgress?: (progress: LoadProgress) => void
+  readonly signal?: AbortSignal
+}
+
+/** How an answer is made. What is left out comes from the model's generation_config, then from the values named here. */
+export interface GenerationOptions {
+  /** Most tokens of the answer. Default 512. */
+  readonly maxTokens?: number
+  /** 0 takes the likeliest token always. Default 0. */
+  readonly temperature?: number
+  /** Draw from the k likeliest tokens; 0 means all. Default 0. */
+  readonly topK?: number
+  /** Draw from the likeliest tokens that together reach this probability. Default 1. */
+  readonly topP?: number
+  /** Leave out tokens less likely than this share of the likeliest. Default 0. */
+  readonly minP?: number
+  /** Above 1 makes tokens that already stand in the conversation less likely. Default 1. */
+  readonly repetitionPenalty?: number
+  /** Same seed, same text, whatever the thread count. Default: a random one. */
+  readonly seed?: number
+  /** Strings that end the answer and are not part of it. */
+  readonly stop?: readonly string[]
+  /** Go on after the model's stop tokens. Default false. */
+  readonly ignoreEos?: boolean
+  /** How closely to look at the pictures of this message. Default `auto`. */
+  readonly detail?: Detail
+  /** Aborting ends the answer within the time of one token, with `finishReason: 'aborted'`. */
+  readonly signal?: AbortSignal
+}
+
+/**
+ * Why an answer ended: a stop token, a stop string, the length cap, the guard against endless repetition, the abort
+ * signal, or the end of the context.
+ */
+export type FinishReason = 'stop' | 'stop-string' | 'length' | 'repetition' | 'aborted' | 'context-full'
+
+/** What became of a picture. */
+export interface ImageReport {
+  /** As a person sees it, orientation applied. */
+  readonly width: number
+  readonly height: number
+  /** Pixels that reached the model. */
+  readonly usedWidth: number
+  readonly usedHeight: number
+  /** 1, or the number of tiles; the overview is not counted. */
+  readonly tiles: number
+  /** EXIF orientation that was applied, 1 to 8; 1 means upright. */
+  readonly orientation: number
+  readonly detail: 'low' | 'high'
+}
+
+export interface Usage {
+  /** Tokens of the whole conversation before the answer, pictures included. */
+  readonly promptTokens: number
+  /** Of these, tokens that stand for pictures. */
+  readonly imageTokens: number
+  readonly completionTokens: number
+}
+
+export interface Timings {
+  /** Pictures through the vision tower. */
+  readonly imageEncodeMs: number
+  /** Prompt through the decoder, pictures not counted. */
+  readonly prefillMs: number
+  /** From `send` to the first token. */
+  readonly firstTokenMs: number
+  /** After the first token; 0 for answers of one token. */
+  readonly tokensPerSecond: number
+}
+
+/** The end of an answer. */
+export interface AnswerFinished {
+  readonly type: 'answer-finished'
+  readonly text: string
+  /** Stop token included where there was one. */
+  readonly tokenIds: readonly number[]
+  readonly finishReason: FinishReason
+  readonly usage: Usage
+  readonly timings: Timings
+  /** Pictures of this message, in order. */
+  readonly images: readonly ImageReport[]
+}
+
+export type ChatEvent =
+  | { readonly type: 'image-progressed'; readonly image: number; readonly frame: number; readonly frames: number }
+  | { readonly type: 'image-encoded'; readonly image: number; readonly report: ImageReport }
+  | { readonly type: 'prompt-progressed'; readonly tokens: number; readonly totalTokens: number }
+  | { readonly type: 'text-delta'; readonly text: string }
+  | AnswerFinished
+
+export interface UserMessage {
+  readonly text: string
+  /** Come before the text, as the models were trained. */
+  readonly images?: readonly ImageInput[]
+}
+
+export interface ChatOptions {
+  /** The system prompt. */
+  readonly system?: string
+}
+
+/** A conversation. One answer at a time. */
+export interface Chat {
+  /**
+   * Adds a message and streams the answer. The message and the answer become part of the conversation when the answer
+   * has begun; a rejected message (a broken picture, a prompt longer than the context) leaves it as it was.
+   */
+  send(message: UserMessage, options?: GenerationOptions): AsyncIterableIterator<ChatEvent>
+  /** Gives back the conversation's memory. Safe to call twice. */
+  dispose(): void
+}
+
+export interface ModelInfo {
+  /** Name of the folder or file. */
+  readonly name: string
+  /** As the file names it: `idefics3`, `llava`, `llama`, `qwen2`, … */
+  readonly architecture: string
+  readonly takesImages: boolean
+  /** Tokens of one tile; 0 for text models. */
+  readonly imageTokensPerTile: number
+  readonly contextLength: number
+  readonly precision: PrecisionName
+  /** `wasm-relaxed` or `wasm-baseline`. */
+  readonly backend: string
+  readonly threads: number
+  /** Bytes of the files that were read. */
+  readonly fileBytes: number
+  /** Bytes in use by the engine now: weights, run state, conversations. */
+  readonly allocatedBytes: number
+  readonly loadMs: number
+  /** What had to be guessed or left out, in words. */
+  readonly warnings: readonly string[]
+}
+
+export interface TraceRequest {
+  /** A question that goes through the chat template … */
+  readonly ask?: string
+  /** … or the raw text of a prompt. `<image>` stands for the picture. */
+  readonly prompt?: string
+  readonly image?: ImageInput
+  readonly detail?: Detail
+  /** Greedy tokens that follow, stop tokens ignored. Default 64. */
+  readonly greedyTokens?: number
+}
+
+/** Every stage of one run, by the names of the reference vectors. */
+export interface TraceTensor {
+  readonly name: string
+  readonly shape: readonly number[]
+  readonly data: Float32Array | Int32Array
+}
+
+export interface Model {
+  readonly info: ModelInfo
+  /** Defaults that the model's own generation_config sets. */
+  readonly defaults: GenerationOptions
+  chat(options?: ChatOptions): Chat
+  /**
+   * Runs a prompt and returns `input_ids`, `pixel_values`, `vision`, `image_features`, `hidden.<i>`, `logits` and
+   * `greedy`, to compare with Transformers layer by layer.
+   */
+  trace(request: TraceRequest): Promise<readonly TraceTensor[]>
+  /** Gives back workers, memory and file handles. Conversations end. Safe to call twice. */
+  dispose(): Promise<void>
+}

@@ -1,0 +1,224 @@
+/**
+ * The forward pass of a Llama-shaped decoder. Config, weights and run state are three objects; everything is enqueued,
+ * nothing here waits.
+ */
+import type { Backend, BufferRef, DeviceBuffer } from '../../backend/backend.ts'
+import { quantizedByteLength } from '../../backend/ops.ts'
+import type { KvCache } from '../blocks/kv-cache.ts'
+import { createActivations, linear, type Matrix } from '../blocks/matrix.ts'
+import { RopeTable } from '../blocks/rope-table.ts'
+import type { Workspace, WorkspacePlan } from '../blocks/workspace.ts'
+import type { DecoderConfig } from '../model-config.ts'
+
+export interface DecoderLayer {
+  readonly attnNorm: DeviceBuffer // (dim)
+  readonly attnQ: Matrix // (heads * headDim, dim)
+  readonly attnK: Matrix // (kvHeads * headDim, dim)
+  readonly attnV: Matrix // (kvHeads * headDim, dim)
+  readonly attnOutput: Matrix // (dim, heads * headDim)
+  readonly attnQBias: DeviceBuffer | undefined // (heads * headDim)
+  readonly attnKBias: DeviceBuffer | undefined // (kvHeads * headDim)
+  readonly attnVBias: DeviceBuffer | undefined // (kvHeads * headDim)
+  readonly attnOutputBias: DeviceBuffer | undefined // (dim)
+  readonly attnQNorm: DeviceBuffer | undefined // (headDim)
+  readonly attnKNorm: DeviceBuffer | undefined // (headDim)
+  readonly ffnNorm: DeviceBuffer // (dim)
+  readonly ffnGate: Matrix // (hiddenDim, dim)
+  readonly ffnUp: Matrix // (hiddenDim, dim)
+  readonly ffnDown: Matrix // (dim, hiddenDim)
+  readonly ffnGateBias: DeviceBuffer | undefined // (hiddenDim)
+  readonly ffnUpBias: DeviceBuffer | undefined // (hiddenDim)
+  readonly ffnDownBias: DeviceBuffer | undefined // (dim)
+}
+
+export interface DecoderWeights {
+  readonly tokenEmbedding: Matrix // (vocabSize, dim)
+  readonly layers: readonly DecoderLayer[]
+  readonly outputNorm: DeviceBuffer // (dim)
+  readonly output: Matrix // (vocabSize, dim)
+}
+
+/** Rows that replace token embeddings, such as the features of a picture. */
+export interface EmbeddingRows {
+  /** First token, counted from the start of the pass. */
+  readonly at: number
+  readonly rows: number
+  readonly source: BufferRef // f32 (rows, dim)
+}
+
+export interface DecoderPass {
+  readonly ids: Int32Array
+  readonly replacements: readonly EmbeddingRows[]
+  /** Position of the first token; the cache holds all before it and has room for the rest. */
+  readonly position: number
+  readonly cache: KvCache
+  /** `last`: logits of the last token only. `all`: of every token, to `logits`. */
+  readonly want: 'none' | 'last' | 'all'
+  /** Where logits go; default the decoder's own row. */
+  readonly logits?: BufferRef // f32 (rows, vocabSize)
+  /** Sees the residual stream before each layer and, after the last one, behind the final norm (only when `want` is `all`). */
+  readonly onHidden?: (index: number, hidden: BufferRef) => void
+}
+
+/** Sizes of the run state for passes of `tokens` tokens. */
+export function decoderPlan(config: DecoderConfig, tokens: number) {
+  const { dim, heads, kvHeads, headDim, hiddenDim } = config
+  return {
+    ids: tokens * 4,
+    x: tokens * dim * 4, // residual stream (tokens, dim)
+    norm: tokens * dim * 4, // (tokens, dim)
+    q: tokens * heads * headDim * 4,
+    k: tokens * kvHeads * headDim * 4,
+    v: tokens * kvHeads * headDim * 4,
+    attention: tokens * heads * headDim * 4,
+    gate: tokens * hiddenDim * 4,
+    up: tokens * hiddenDim * 4,
+    quantized: quantizedByteLength(tokens, Math.max(dim, heads * headDim, hiddenDim)),
+  } satisfies WorkspacePlan<string>
+}
+
+export class Decoder {
+  readonly config: DecoderConfig
+  /** Most tokens of one pass. */
+  readonly maxTokens: number
+  /** Logits of the last token of a pass. */
+  readonly logits: DeviceBuffer // f32 (vocabSize)
+  readonly #backend: Backend
+  readonly #weights: DecoderWeights
+  readonly #rope: RopeTable
+  readonly #state: Record<keyof ReturnType<typeof decoderPlan>, BufferRef>
+
+  constructor(
+    backend: Backend,
+    config: DecoderConfig,
+    weights: DecoderWeights,
+    workspace: Workspace,
+    maxTokens: number,
+  ) {
+    this.config = config
+    this.maxTokens = maxTokens
+    this.#backend = backend
+    this.#weights = weights
+    this.#rope = new RopeTable(backend, config.ropeFrequencies)
+    this.#state = workspace.lay(decoderPlan(config, maxTokens))
+    this.logits = backend.alloc(config.vocabSize * 4)
+  }
+
+  /** Enqueues a pass over up to `maxTokens` tokens. */
+  run(pass: DecoderPass): void {
+    const { x } = this.#state
+    const rows = pass.ids.length
+    this.#embed(pass)
+    const angles = this.#rope.rows(pass.position, rows)
+    for (const [index, layer] of this.#weights.layers.entries()) {
+      pass.onHidden?.(index, x)
+      this.#attend(layer, index, pass, angles)
+      this.#feedForward(layer, rows)
+    }
+    if (pass.want !== 'none') this.#predict(pass)
+  }
+
+  #embed({ ids, replacements }: DecoderPass): void {
+    const { dim } = this.config
+    const state = this.#state
+    const { tokenEmbedding } = this.#weights
+    this.#backend.write(state.ids, new Uint8Array(ids.buffer, ids.byteOffset, ids.byteLength))
+    this.#backend.enqueue('gatherRows', {
+      type: tokenEmbedding.type,
+      matrix: tokenEmbedding.data,
+      ids: state.ids,
+      out: state.x,
+      count: ids.length,
+      columns: dim,
+    })
+    for (const { at, rows, source } of replacements) {
+      this.#backend.enqueue('copyRows', { source, out: offset(state.x, at * dim * 4), rows, columns: dim })
+    }
+  }
+
+  #attend(
+    layer: DecoderLayer,
+    index: number,
+    { ids, position, cache }: DecoderPass,
+    angles: BufferRef,
+  ): void {
+    const backend = this.#backend
+    const { dim, heads, kvHeads, headDim, ropePairing } = this.config
+    const { x, norm, q, k, v, attention, quantized } = this.#state
+    const rows = ids.length
+    this.#rmsNorm(x, layer.attnNorm, norm, rows, dim)
+    const input = createActivations(norm, rows, dim, quantized)
+    linear(backend, input, layer.attnQ, q, { bias: layer.attnQBias })
+    linear(backend, input, layer.attnK, k, { bias: layer.attnKBias })
+    linear(backend, input, layer.attnV, v, { bias: layer.attnVBias })
+    if (layer.attnQNorm) this.#rmsNorm(q, layer.attnQNorm, q, rows * heads, headDim)
+    if (layer.attnKNorm) this.#rmsNorm(k, layer.attnKNorm, k, rows * kvHeads, headDim)
+    const pairing = ropePairing === 'half' ? 0 : 1
+    backend.enqueue('rope', { x: q, table: angles, rows, heads, headDim, pairing })
+    backend.enqueue('rope', { x: k, table: angles, rows, heads: kvHeads, headDim, pairing })
+    const here = cache.at(index, position)
+    const { type } = cache
+    backend.enqueue('storeRows', { type, x: k, out: here.k, rows, columns: kvHeads * headDim })
+    backend.enqueue('storeRows', { type, x: v, out: here.v, rows, columns: kvHeads * headDim })
+    const all = cache.at(index, 0)
+    backend.enqueue('attention', {
+      type,
+      q,
+      k: all.k,
+      v: all.v,
+      out: attention,
+      queries: rows,
+      keys: position + rows,
+      heads,
+      kvHeads,
+      headDim,
+      scale: 1 / Math.sqrt(headDim),
+      causal: 1,
+      firstPosition: position,
+    })
+    const attended = createActivations(attention, rows, heads * headDim, quantized)
+    linear(backend, attended, layer.attnOutput, x, { bias: layer.attnOutputBias, accumulate: true })
+  }
+
+  #feedForward(layer: DecoderLayer, rows: number): void {
+    const backend = this.#backend
+    const { dim, hiddenDim } = this.config
+    const { x, norm, gate, up, quantized } = this.#state
+    this.#rmsNorm(x, layer.ffnNorm, norm, rows, dim)
+    const input = createActivations(norm, rows, dim, quantized)
+    linear(backend, input, layer.ffnGate, gate, { bias: layer.ffnGateBias })
+    linear(backend, input, layer.ffnUp, up, { bias: layer.ffnUpBias })
+    backend.enqueue('siluMul', { gate, up, out: gate, rows, columns: hiddenDim })
+    const hidden = createActivations(gate, rows, hiddenDim, quantized)
+    linear(backend, hidden, layer.ffnDown, x, { bias: layer.ffnDownBias, accumulate: true })
+  }
+
+  #predict(pass: DecoderPass): void {
+    const { dim, layers } = this.config
+    const { x, norm, quantized } = this.#state
+    const all = pass.want === 'all'
+    const rows = all ? pass.ids.length : 1
+    const from = all ? x : offset(x, (pass.ids.length - 1) * dim * 4)
+    this.#rmsNorm(from, this.#weights.outputNorm, norm, rows, dim)
+    if (all) pass.onHidden?.(layers, norm)
+    linear(
+      this.#backend,
+      createActivations(norm, rows, dim, quantized),
+      this.#weights.output,
+      pass.logits ?? this.logits,
+    )
+  }
+
+  #rmsNorm(x: BufferRef, weight: DeviceBuffer, out: BufferRef, rows: number, columns: number): void {
+    this.#backend.enqueue('rmsNorm', { x, weight, out, rows, columns, epsilon: this.config.epsilon })
+  }
+
+  dispose(): void {
+    this.#rope.dispose()
+    this.#backend.free(this.logits)
+  }
+}
+
+function offset(ref: BufferRef, byteLength: number): BufferRef {
+  return { buffer: ref.buffer, byteOffset: ref.byteOffset + byteLength }
+}

@@ -1,0 +1,48 @@
+/**
+ * Rotation speeds of rotary position embedding, in float32 step by step as the reference computes them, since the
+ * product with a position in the thousands would show a difference.
+ */
+const { fround } = Math
+
+export type RopeScaling =
+  | { readonly type: 'default' }
+  | { readonly type: 'linear'; readonly factor: number }
+  | {
+      readonly type: 'llama3'
+      readonly factor: number
+      readonly lowFreqFactor: number
+      readonly highFreqFactor: number
+      readonly originalContext: number
+    }
+  /** Divisors per pair, as GGUF's `rope_freqs.weight`. */
+  | { readonly type: 'divisors'; readonly divisors: Float32Array }
+
+export function ropeFrequencies(base: number, headDim: number, scaling: RopeScaling): Float32Array {
+  const frequencies = new Float32Array(headDim / 2)
+  for (let i = 0; i < frequencies.length; i++) {
+    frequencies[i] = 1 / fround(base ** fround((2 * i) / headDim))
+  }
+  return frequencies.map((frequency, i) => scaleFrequency(frequency, i, scaling))
+}
+
+function scaleFrequency(frequency: number, index: number, scaling: RopeScaling): number {
+  switch (scaling.type) {
+    case 'default':
+      return frequency
+    case 'linear':
+      return fround(frequency / scaling.factor)
+    case 'divisors':
+      return fround(frequency / (scaling.divisors[index] ?? 1))
+    case 'llama3': {
+      const { factor, lowFreqFactor, highFreqFactor, originalContext } = scaling
+      const wavelength = fround((2 * Math.PI) / frequency)
+      if (wavelength < originalContext / highFreqFactor) return frequency
+      const slowed = fround(frequency / factor)
+      if (wavelength > originalContext / lowFreqFactor) return slowed
+      const smooth = fround(
+        fround(fround(originalContext / wavelength) - lowFreqFactor) / (highFreqFactor - lowFreqFactor),
+      )
+      return fround(fround(fround(1 - smooth) * slowed) + fround(smooth * frequency))
+    }
+  }
+}

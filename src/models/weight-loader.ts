@@ -1,0 +1,244 @@
+/**
+ * Brings tensors from a checkpoint to the device in the type that the precision asks for. Files are read in pieces into
+ * staging memory while the pieces before are being packed; no tensor is ever held twice.
+ */
+import type { Backend, BufferRef, DeviceBuffer } from '../backend/backend.ts'
+import { isFloatMatrixType, isMatrixType, type MatrixType } from '../backend/ops.ts'
+import type { TensorInfo } from '../formats/tensor-info.ts'
+import { decodeBlocks, isDecodable } from '../quant/decode.ts'
+import { byteLengthOf, TENSOR_TYPES } from '../quant/tensor-types.ts'
+import { throwIfAborted } from '../shared/abort.ts'
+import { EngineError } from '../shared/errors.ts'
+import type { Matrix } from './blocks/matrix.ts'
+import { type Precision, storedType, type WeightRole } from './precision.ts'
+
+export interface WeightLoaderOptions {
+  readonly backend: Backend
+  /** By the engine's names. */
+  readonly tensors: ReadonlyMap<string, TensorInfo>
+  readonly precision: Precision
+  /** What messages call the checkpoint. */
+  readonly name: string
+  readonly onProgress?: ((loadedBytes: number) => void) | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Bytes of a file read at a time: large enough for full disk speed, small beside any budget. */
+const PIECE_BYTES = 4 * 1024 * 1024
+/** Longest row that the kernels' scratch memory holds (kernels/wasm/matmul-quantized.ts); published models reach 28,672. */
+const MAX_COLUMNS = 32768
+/** A panel of the packed layout: pieces are whole panels. */
+const PANEL_ROWS = 8
+
+interface Stage {
+  readonly raw: DeviceBuffer
+  /** Resolves when what was enqueued from `raw` is done. */
+  free: Promise<void>
+}
+
+export class WeightLoader {
+  readonly #options: WeightLoaderOptions
+  readonly #stages: Stage[]
+  readonly #floats: DeviceBuffer
+  readonly #encoded: DeviceBuffer
+  readonly #loaded: DeviceBuffer[] = []
+  #next = 0
+  #loadedBytes = 0
+
+  constructor(options: WeightLoaderOptions) {
+    const { backend } = options
+    this.#options = options
+    this.#stages = [0, 1].map(() => ({ raw: backend.alloc(PIECE_BYTES), free: Promise.resolve() }))
+    // Types that are converted are read in pieces whose float32 form fits; rows filled up to whole blocks fit too.
+    this.#floats = backend.alloc(PIECE_BYTES)
+    this.#encoded = backend.alloc(PIECE_BYTES)
+  }
+
+  has(name: string): boolean {
+    return this.#options.tensors.has(name)
+  }
+
+  /** A weight matrix of `rows` outputs and `columns` inputs. Trailing dimensions of the tensor are taken as one. */
+  async matrix(name: string, rows: number, columns: number, role: WeightRole): Promise<Matrix> {
+    const { backend, precision } = this.#options
+    const info = this.#find(name)
+    this.#checkShape(info, [rows, columns])
+    const type = storedType(info.type, role, precision)
+    const data = this.#keep(backend.alloc(backend.matrixByteLength(type, rows, columns)))
+    const rowBytes = byteLengthOf(info.type, columns)
+    if (columns > MAX_COLUMNS) {
+      throw new EngineError('model/row-too-long', {
+        message: `${this.#label(info)} has rows of ${columns} elements; at most ${MAX_COLUMNS} are supported.`,
+      })
+    }
+    // Eight bytes an element cover float32 beside short rows that are filled up to a block.
+    const widest = type === info.type ? rowBytes : columns * 8
+    const pieceRows = Math.max(PANEL_ROWS, Math.floor(PIECE_BYTES / widest / PANEL_ROWS) * PANEL_ROWS)
+    for (let firstRow = 0; firstRow < rows; firstRow += pieceRows) {
+      const count = Math.min(pieceRows, rows - firstRow)
+      await this.#stageRows(info, firstRow * rowBytes, count, columns, rowBytes, (source) => {
+        this.#pack(info, type, source, data, count, columns, firstRow)
+      })
+    }
+    return { type, rows, columns, data }
+  }
+
+  /** A bias, a norm's weight, a table of positions: float32 on the device whatever the file holds. */
+  async vector(name: string, ...shape: number[]): Promise<DeviceBuffer> {
+    const values = await this.floats(name, ...shape)
+    const data = this.#keep(this.#options.backend.alloc(values.byteLength))
+    this.#options.backend.write(data, new Uint8Array(values.buffer))
+    return data
+  }
+
+  async optionalVector(wanted: boolean, name: string, length: number): Promise<DeviceBuffer | undefined> {
+    return wanted ? this.vector(name, length) : undefined
+  }
+
+  /** A small tensor as numbers. */
+  async floats(name: string, ...shape: number[]): Promise<Float32Array<ArrayBuffer>> {
+    const info = this.#find(name)
+    this.#checkShape(info, shape)
+    return this.#decode(
+      info,
+      0,
+      shape.reduce((product, size) => product * size, 1),
+    )
+  }
+
+  /** Waits until everything is packed and gives the staging memory back. */
+  async finish(): Promise<void> {
+    await this.#options.backend.flush(this.#options.signal)
+    this.#freeStaging()
+  }
+
+  /** Gives back everything that was loaded, after a failure. */
+  abandon(): void {
+    this.#freeStaging()
+    for (const buffer of this.#loaded.splice(0)) this.#options.backend.free(buffer)
+  }
+
+  /** What was loaded, for whoever owns the model from now on. */
+  takeBuffers(): DeviceBuffer[] {
+    return this.#loaded.splice(0)
+  }
+
+  #freeStaging(): void {
+    const { backend } = this.#options
+    for (const buffer of [...this.#stages.map(({ raw }) => raw), this.#floats, this.#encoded])
+      backend.free(buffer)
+  }
+
+  #keep(buffer: DeviceBuffer): DeviceBuffer {
+    this.#loaded.push(buffer)
+    return buffer
+  }
+
+  /** Reads `count` rows to the next free stage and hands them to `use`, whose commands must end before the stage is used again. */
+  async #stageRows(
+    info: TensorInfo,
+    byteOffset: number,
+    count: number,
+    columns: number,
+    rowBytes: number,
+    use: (source: BufferRef) => void,
+  ): Promise<void> {
+    const { backend, signal, onProgress } = this.#options
+    throwIfAborted(signal)
+    const stage = this.#stages[this.#next++ % this.#stages.length] as Stage
+    await stage.free
+    const byteLength = count * rowBytes
+    if (this.#isRaw(info)) {
+      const view = backend.view(stage.raw, byteLength)
+      const bytes = view ?? new Uint8Array(byteLength)
+      await info.source.readInto(bytes, info.byteOffset + byteOffset)
+      if (!view) backend.write(stage.raw, bytes)
+    } else {
+      const values = await this.#decode(info, byteOffset, count * columns)
+      backend.write(stage.raw, new Uint8Array(values.buffer))
+    }
+    use(stage.raw)
+    stage.free = backend.flush()
+    stage.free.catch(() => {}) // reported by the await before the next use, or by finish()
+    this.#loadedBytes += byteLength
+    onProgress?.(this.#loadedBytes)
+  }
+
+  /** Whether kernels read the file's own bytes; otherwise they are decoded here, to float32. */
+  #isRaw(info: TensorInfo): boolean {
+    return (
+      isMatrixType(info.type) && !(this.#options.precision.kind === 'f32' && !isFloatMatrixType(info.type))
+    )
+  }
+
+  #pack(
+    info: TensorInfo,
+    type: MatrixType,
+    source: BufferRef,
+    matrix: DeviceBuffer,
+    rows: number,
+    columns: number,
+    firstRow: number,
+  ): void {
+    const { backend } = this.#options
+    const held = this.#isRaw(info) ? (info.type as MatrixType) : 'F32'
+    if (held === type) {
+      backend.enqueue('packRows', { type, source, matrix, rows, columns, firstRow })
+      return
+    }
+    let floats = source
+    if (held !== 'F32') {
+      backend.enqueue('decodeRows', { type: held, source, out: this.#floats, rows, columns })
+      floats = this.#floats
+    }
+    backend.enqueue('encodeRows', { type, source: floats, out: this.#encoded, rows, columns })
+    backend.enqueue('packRows', { type, source: this.#encoded, matrix, rows, columns, firstRow })
+  }
+
+  async #decode(info: TensorInfo, byteOffset: number, elements: number): Promise<Float32Array<ArrayBuffer>> {
+    if (!isDecodable(info.type)) throw this.#unsupported(info)
+    const bytes = new Uint8Array(byteLengthOf(info.type, elements))
+    await info.source.readInto(bytes, info.byteOffset + byteOffset)
+    const values = new Float32Array(elements)
+    decodeBlocks(info.type, bytes, values)
+    return values
+  }
+
+  #find(name: string): TensorInfo {
+    const info = this.#options.tensors.get(name)
+    if (!info) {
+      throw new EngineError('model/missing-tensor', {
+        message: `${this.#options.name}: the tensor "${name}" is missing; the configuration asks for it.`,
+        hint: 'The download may be incomplete, or the configuration belongs to another model.',
+      })
+    }
+    if (!isDecodable(info.type)) throw this.#unsupported(info)
+    return info
+  }
+
+  #checkShape(info: TensorInfo, expected: readonly number[]): void {
+    const rows = expected[0] ?? 1
+    const columns = info.shape.slice(1).reduce((product, size) => product * size, 1)
+    const flat =
+      expected.length === 1 ? info.shape.reduce((product, size) => product * size, 1) === rows : false
+    const matches = flat || (expected.length === 2 && info.shape[0] === rows && columns === expected[1])
+    if (matches) return
+    throw new EngineError('model/wrong-shape', {
+      message: `${this.#label(info)} has the shape (${info.shape.join(', ')}), but the configuration asks for (${expected.join(', ')}).`,
+      hint: 'The weights and the configuration belong to different models, or the file is damaged.',
+    })
+  }
+
+  #unsupported(info: TensorInfo): EngineError {
+    return new EngineError('format/unsupported-tensor-type', {
+      message: `${this.#label(info)} has the type ${info.type}, which is not supported.`,
+      hint: `Use a file with one of ${Object.keys(TENSOR_TYPES)
+        .filter((type) => isDecodable(type as TensorInfo['type']))
+        .join(', ')}.`,
+    })
+  }
+
+  #label(info: TensorInfo): string {
+    return `${info.source.name}: tensor "${info.name}"`
+  }
+}
