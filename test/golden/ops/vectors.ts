@@ -19,7 +19,8 @@ export interface OpVector {
 
 export function opVector(name: string): OpVector {
   const { numbers, arrays } = stored[name]!
-  const bytes = (array: string): Uint8Array<ArrayBuffer> => new Uint8Array(Buffer.from(arrays[array]!.base64, 'base64'))
+  const bytes = (array: string): Uint8Array<ArrayBuffer> =>
+    new Uint8Array(Buffer.from(arrays[array]!.base64, 'base64'))
   return {
     number: (key) => numbers[key]!,
     bytes,
