@@ -31,7 +31,7 @@ export function createNeutralizer(markers: readonly string[]): (text: string) =>
       tails.add(marker.slice(-length))
     }
   }
-  const longest = Math.max(...breakable.map((marker) => marker.length))
+  const longest = breakable.reduce((most, marker) => Math.max(most, marker.length), 0)
 
   return (text) => {
     const cuts: number[] = []

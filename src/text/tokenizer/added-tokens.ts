@@ -34,7 +34,7 @@ export type TextSection = string | AddedToken
 
 const WORD_CHARACTER_AT_END = /[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}]$/u
 const WORD_CHARACTER_AT_START = /^[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}]/u
-const WHITE_SPACE_AT_END = /\p{White_Space}+$/u
+const WHITE_SPACE = /\p{White_Space}/u
 const WHITE_SPACE_AT_START = /^\p{White_Space}+/u
 
 export class AddedTokenSplitter {
@@ -61,10 +61,11 @@ export class AddedTokenSplitter {
     for (const match of text.matchAll(this.#pattern)) {
       const token = this.#byContent.get(match[0])
       const end = match.index + match[0].length
-      if (token === undefined) continue
+      // White space that the token before swallowed is gone, even where it is a token itself.
+      if (token === undefined || match.index < start) continue
       if (token.singleWord && touchesWord(text, match.index, end)) continue
-      let before = text.slice(start, Math.max(start, match.index))
-      if (token.leftStrip) before = before.replace(WHITE_SPACE_AT_END, '')
+      let before = text.slice(start, match.index)
+      if (token.leftStrip) before = trimWhiteSpaceEnd(before)
       if (before !== '') sections.push(before)
       sections.push(token)
       start = token.rightStrip ? end + (WHITE_SPACE_AT_START.exec(text.slice(end))?.[0].length ?? 0) : end
@@ -78,6 +79,17 @@ export function escapePattern(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')
 }
 
+/** A character has at most two code units, so no more of a long text is looked at. */
 function touchesWord(text: string, start: number, end: number): boolean {
-  return WORD_CHARACTER_AT_END.test(text.slice(0, start)) || WORD_CHARACTER_AT_START.test(text.slice(end))
+  return (
+    WORD_CHARACTER_AT_END.test(text.slice(Math.max(0, start - 2), start)) ||
+    WORD_CHARACTER_AT_START.test(text.slice(end, end + 2))
+  )
+}
+
+/** By hand, since an expression anchored at the end takes quadratic time on long runs, and `trimEnd` takes U+FEFF for a space. */
+function trimWhiteSpaceEnd(text: string): string {
+  let end = text.length
+  while (end > 0 && WHITE_SPACE.test(text.charAt(end - 1))) end--
+  return text.slice(0, end)
 }

@@ -265,7 +265,7 @@ function readBoolean(metadata: Metadata, key: string, fallback: boolean, name: s
 function readTokenId(metadata: Metadata, key: string, vocabSize: number, name: string): number | undefined {
   const value = metadata.get(key)
   if (value === undefined) return undefined
-  const id = Number(value)
+  const id = typeof value === 'number' || typeof value === 'bigint' ? Number(value) : -1
   if (!Number.isInteger(id) || id < 0 || id >= vocabSize) {
     throw fieldError(`${name}: ${key}`, `a token id below ${vocabSize}`, value)
   }

@@ -12,7 +12,7 @@ import {
 } from '../json-fields.ts'
 import type { TokenSpelling } from './token-bytes.ts'
 
-/** Post-processors inside sequences; real files nest once. */
+/** Entries of any list here, nested ones included; real files have fewer than ten. */
 const MAX_STEPS = 64
 
 export interface Surroundings {
@@ -46,7 +46,7 @@ function parseTemplate(step: JsonObject, where: string): { before: number[]; aft
   const before: number[] = []
   const after: number[] = []
   let isPastText = false
-  requireArray(step['single'], `${where}.single`).forEach((item, index) => {
+  requireList(step['single'], `${where}.single`).forEach((item, index) => {
     const part = requireObject(item, `${where}.single[${index}]`)
     if (part['Sequence'] !== undefined) {
       isPastText = true
@@ -55,7 +55,7 @@ function parseTemplate(step: JsonObject, where: string): { before: number[]; aft
     const special = requireObject(part['SpecialToken'], `${where}.single[${index}].SpecialToken`)
     const key = requireString(special['id'], `${where}.single[${index}].SpecialToken.id`)
     const entry = requireObject(specials[key], `${where}.special_tokens[${describeValue(key)}]`)
-    for (const id of requireArray(entry['ids'], `${where}.special_tokens[${describeValue(key)}].ids`)) {
+    for (const id of requireList(entry['ids'], `${where}.special_tokens[${describeValue(key)}].ids`)) {
       if (typeof id !== 'number' || !Number.isInteger(id) || id < 0) {
         throw fieldError(`${where}.special_tokens[${describeValue(key)}].ids`, 'token ids', id)
       }
@@ -123,11 +123,16 @@ function flattenSteps(value: unknown, listField: string, where: string): JsonObj
   for (let taken = 0; pending.length > 0; taken++) {
     if (taken >= MAX_STEPS) throw fieldError(where, `at most ${MAX_STEPS} steps`, value)
     const step = requireObject(pending.shift(), where)
-    if (step['type'] === 'Sequence')
-      pending.unshift(...requireArray(step[listField], `${where}.${listField}`))
+    if (step['type'] === 'Sequence') pending.unshift(...requireList(step[listField], `${where}.${listField}`))
     else steps.push(step)
   }
   return steps
+}
+
+function requireList(value: unknown, where: string): readonly unknown[] {
+  const list = requireArray(value, where)
+  if (list.length > MAX_STEPS) throw fieldError(where, `at most ${MAX_STEPS} entries`, value)
+  return list
 }
 
 function unsupported(

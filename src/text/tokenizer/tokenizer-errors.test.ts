@@ -209,6 +209,13 @@ describe('tokenizer.json', () => {
     )
   })
 
+  test('a sequence of a million steps', () => {
+    const decoder = { type: 'Sequence', decoders: new Array(1_000_000).fill({ type: 'Fuse' }) }
+    expect(problemOf(() => createTokenizerFromJson({ ...VALID, decoder }, {}, 't'))).toBe(
+      'text/invalid-field: t: decoder.decoders should be at most 64 entries, found an array of 1000000.',
+    )
+  })
+
   test('sequences nested without end', () => {
     let normalizer: Json = { type: 'NFC' }
     for (let depth = 0; depth < 10_000; depth++) normalizer = { type: 'Sequence', normalizers: [normalizer] }

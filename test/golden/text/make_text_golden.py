@@ -1,6 +1,6 @@
 """Trains tiny tokenizers with the published splitting rules and writes what the reference libraries do with many texts.
 
-    pip install tokenizers==0.23.3 sentencepiece transformers==5.18.0 jinja2
+    pip install tokenizers==0.23.3 sentencepiece==0.2.3 transformers==5.18.0 jinja2==3.1.6
     python make_text_golden.py            # from this folder; writes *.json beside itself
 
 tokenizer-<rule>.json: a `tokenizer.json` as published models of that kind have it. sentence-piece-gguf.json: the
