@@ -1,0 +1,42 @@
+// Who may import whom (docs/architecture.md says why). Paths are relative to src/; a row names folders or single files.
+// A folder may always import from itself, except that drivers and hosts do not know each other.
+
+const PURE = ['shared', 'quant', 'text', 'image', 'formats']
+const BACKEND_INTERFACE = ['backend/backend.ts', 'backend/ops.ts']
+/** Products on top of the engine: they see its public types, never each other. */
+const PRODUCTS = ['assistant', 'album', 'server', 'testing']
+const ENGINE = [...PURE, 'backend', 'models', 'generation', 'engine']
+
+/** @type {Readonly<Record<string, readonly string[]>>} */
+export const LAYERS = {
+  shared: [],
+  quant: ['shared'],
+  text: ['shared'],
+  image: ['shared'],
+  formats: ['shared', 'quant'],
+  backend: ['shared', 'quant'],
+  models: [...PURE, ...BACKEND_INTERFACE],
+  generation: [...PURE, ...BACKEND_INTERFACE, 'models'],
+  engine: ENGINE,
+  ...Object.fromEntries(PRODUCTS.map((folder) => [folder, ['shared', 'engine/types.ts']])),
+  host: ['shared', 'image'],
+  entry: [...ENGINE, ...PRODUCTS, 'host'],
+  cli: [...ENGINE, ...PRODUCTS, 'host', 'entry'],
+}
+
+/** Hosts implement ports, whose types may stand in any layer. */
+export const TYPES_FROM_ANYWHERE = ['host']
+
+/** Folders whose sub-folders are alternatives: none imports another, and files beside them import none. */
+export const ALTERNATIVES = ['backend', 'host']
+
+/** Only these know where they run. */
+export const HOST_FOLDERS = ['host', 'entry', 'cli']
+
+/** Each run-time dependency has one home, behind an interface of ours. */
+export const PACKAGE_HOMES = {
+  '@huggingface/jinja': 'text',
+  '@huggingface/tokenizers': 'text',
+  commander: 'cli',
+  sharp: 'host',
+}
