@@ -9,7 +9,9 @@ import { transformWithOxc } from 'vite'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const kernels = `${root}kernels/wasm`
 
-/** Where each operation's kernel lives. */
+/** @typedef {Record<string, { args: Record<string, string> }>} Ops */
+
+/** Where each operation's kernel lives. @type {Record<string, string>} */
 const FILES = {
   packRows: 'pack-rows',
   decodeRows: 'encode-rows',
@@ -23,30 +25,41 @@ const FILES = {
   rope: 'rope',
   attention: 'attention',
 }
-const fileOf = (op) => FILES[op] ?? 'rows'
+const fileOf = (/** @type {string} */ op) => FILES[op] ?? 'rows'
 
-const LOADS = {
-  buffer: (offset) => `<usize>load<u32>(a, ${offset})`,
-  'optional-buffer': (offset) => `<usize>load<u32>(a, ${offset})`,
-  integer: (offset) => `load<i32>(a, ${offset})`,
-  type: (offset) => `load<i32>(a, ${offset})`,
-  float: (offset) => `load<f32>(a, ${offset})`,
+/** How a kernel's argument is read from its command. @param {string} kind @param {number} offset */
+function loadArgument(kind, offset) {
+  switch (kind) {
+    case 'buffer':
+    case 'optional-buffer':
+      return `<usize>load<u32>(a, ${offset})`
+    case 'integer':
+    case 'type':
+      return `load<i32>(a, ${offset})`
+    case 'float':
+      return `load<f32>(a, ${offset})`
+    default:
+      throw new Error(`An argument of kind "${kind}" has no load here.`)
+  }
 }
 
+/** @returns {Promise<Ops>} */
 async function loadOps() {
   const path = `${root}src/backend/ops.ts`
   const { code } = await transformWithOxc(readFileSync(path, 'utf8'), path)
   return (await import(`data:text/javascript,${encodeURIComponent(code)}`)).OPS
 }
 
+/** @param {Ops} ops */
 function writeDispatcher(ops) {
   const names = Object.keys(ops)
-  const byFile = Map.groupBy
-    ? Map.groupBy(names, fileOf)
-    : new Map(names.map((n) => [fileOf(n), names.filter((m) => fileOf(m) === fileOf(n))]))
-  const imports = [...byFile].map(([file, list]) => `import { ${list.join(', ')} } from '../${file}'`)
-  const cases = names.map((name, index) => {
-    const args = Object.values(ops[name].args).map((kind, position) => LOADS[kind](position * 4))
+  const files = [...new Set(names.map(fileOf))]
+  const imports = files.map((file) => {
+    const kernels = names.filter((name) => fileOf(name) === file)
+    return `import { ${kernels.join(', ')} } from '../${file}'`
+  })
+  const cases = Object.entries(ops).map(([name, op], index) => {
+    const args = Object.values(op.args).map((kind, position) => loadArgument(kind, position * 4))
     return `    case ${index}: ${name}(${[...args, 'begin', 'end', 'scratch'].join(', ')}); break`
   })
   const lines = [
@@ -65,6 +78,7 @@ function writeDispatcher(ops) {
   writeFileSync(`${kernels}/generated/dispatch.ts`, lines.join('\n'))
 }
 
+/** @param {string} target */
 function compile(target) {
   const out = `${kernels}/generated/${target}.wasm`
   const asc = `${root}node_modules/assemblyscript/bin/asc.js`
