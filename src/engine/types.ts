@@ -113,7 +113,12 @@ export interface AnswerFinished {
 }
 
 export type ChatEvent =
-  | { readonly type: 'image-progressed'; readonly image: number; readonly frame: number; readonly frames: number }
+  | {
+      readonly type: 'image-progressed'
+      readonly image: number
+      readonly frame: number
+      readonly frames: number
+    }
   | { readonly type: 'image-encoded'; readonly image: number; readonly report: ImageReport }
   | { readonly type: 'prompt-progressed'; readonly tokens: number; readonly totalTokens: number }
   | { readonly type: 'text-delta'; readonly text: string }

@@ -1,0 +1,126 @@
+/** From messages to token ids, with the places of the pictures. */
+import type { ImageSpan, Prompt } from '../generation/token-session.ts'
+import { EngineError } from '../shared/errors.ts'
+import { type ChatMessage, mapMessageTexts } from '../text/chat-template/chat-message.ts'
+import { expandImages, IMAGE_PLACEHOLDER } from '../text/image-prompt.ts'
+import { createNeutralizer } from '../text/neutralize.ts'
+import type { LoadedModel } from './loaded-model.ts'
+import type { Picture } from './picture.ts'
+
+/** A conversation's messages and its pictures in order. */
+export function buildChatPrompt(
+  loaded: LoadedModel,
+  messages: readonly ChatMessage[],
+  pictures: readonly Picture[],
+): Prompt {
+  const { tokenizer, template } = loaded.text
+  const neutralize = createNeutralizer([...tokenizer.specialTokens, IMAGE_PLACEHOLDER])
+  const rendered = template.render(mapMessageTexts(messages, neutralize), { addGenerationPrompt: true })
+  const begins = tokenizer.bosToken !== undefined && rendered.startsWith(tokenizer.bosToken)
+  // As the reference: processors of vision models and GGUF runtimes add what the tokenizer's own rule adds, unless the
+  // template wrote it; chat templates of text models stand for themselves.
+  const addSpecialTokens =
+    !begins && (loaded.model.pictures !== undefined || loaded.preprocessor !== undefined)
+  return placePictures(loaded, rendered, pictures, addSpecialTokens)
+}
+
+/** Raw text, control tokens included, with `<image>` where a picture goes. */
+export function buildRawPrompt(loaded: LoadedModel, text: string, pictures: readonly Picture[]): Prompt {
+  return placePictures(loaded, text, pictures, false)
+}
+
+function placePictures(
+  loaded: LoadedModel,
+  text: string,
+  pictures: readonly Picture[],
+  addSpecialTokens: boolean,
+): Prompt {
+  const { tokenizer } = loaded.text
+  const imageToken = tokenizer.tokenToId(IMAGE_PLACEHOLDER)
+  const options = { neutralized: true, addSpecialTokens }
+  if (pictures.length === 0) return checkLength(loaded, { ids: tokenizer.encode(text, options), images: [] })
+  if (imageToken === undefined)
+    return checkLength(loaded, joinAroundPictures(loaded, text, pictures, addSpecialTokens))
+  const expanded = expandImages(
+    text,
+    pictures.map(({ expansion }) => expansion),
+  )
+  const ids = tokenizer.encode(expanded, options)
+  return checkLength(loaded, { ids, images: findSpans(loaded, ids, imageToken, pictures) })
+}
+
+/** Finds each picture's runs of image tokens: one a frame, apart by markers, or one for the whole picture. */
+function findSpans(
+  { model }: LoadedModel,
+  ids: readonly number[],
+  imageToken: number,
+  pictures: readonly Picture[],
+): ImageSpan[] {
+  const rowBytes = model.config.decoder.dim * 4
+  const places: number[] = []
+  for (const [index, id] of ids.entries()) if (id === imageToken) places.push(index)
+  const expected = pictures.reduce((sum, { tokens }) => sum + tokens, 0)
+  if (places.length !== expected) {
+    throw new EngineError('model/image-token-count', {
+      message: `The prompt has ${places.length} image tokens, but the pictures have ${expected} rows of features.`,
+      hint: `The tokenizer may not know "${IMAGE_PLACEHOLDER}" as a token of its own; fetch the tokenizer files again.`,
+    })
+  }
+  const spans: ImageSpan[] = []
+  let next = 0
+  for (const { tokens, features } of pictures) {
+    for (let row = 0; row < tokens; ) {
+      const at = places[next] as number
+      let rows = 1
+      while (row + rows < tokens && places[next + rows] === at + rows) rows++
+      spans.push({ at, rows, features: features.at(row * rowBytes) })
+      row += rows
+      next += rows
+    }
+  }
+  return spans
+}
+
+/** Vocabularies without an image token (LLaVA in GGUF): the text is encoded around the pictures. */
+function joinAroundPictures(
+  { text: { tokenizer }, model }: LoadedModel,
+  text: string,
+  pictures: readonly Picture[],
+  addSpecialTokens: boolean,
+): Prompt {
+  const pieces = text.split(IMAGE_PLACEHOLDER)
+  if (pieces.length !== pictures.length + 1 || model.config.projector?.kind !== 'mlp') {
+    throw new EngineError('model/image-token-missing', {
+      message: `The tokenizer has no token "${IMAGE_PLACEHOLDER}", which this kind of model needs.`,
+      hint: 'The tokenizer belongs to a text model; use the files of the vision model.',
+    })
+  }
+  const ids: number[] = []
+  const images: ImageSpan[] = []
+  for (const [index, piece] of pieces.entries()) {
+    ids.push(
+      ...tokenizer.encode(piece, { neutralized: true, addSpecialTokens: addSpecialTokens && index === 0 }),
+    )
+    const picture = pictures[index]
+    if (!picture) continue
+    images.push({ at: ids.length, rows: picture.tokens, features: picture.features })
+    for (let row = 0; row < picture.tokens; row++) ids.push(0) // replaced by the picture's rows
+  }
+  return { ids, images }
+}
+
+function checkLength({ contextLength, name }: LoadedModel, prompt: Prompt): Prompt {
+  const { length } = prompt.ids
+  if (length === 0) {
+    throw new EngineError('text/empty-prompt', { message: 'The prompt has no tokens.', hint: 'Give a text.' })
+  }
+  if (length < contextLength) return prompt
+  const images = prompt.images.reduce((sum, { rows }) => sum + rows, 0)
+  throw new EngineError('generation/context-full', {
+    message: `The prompt has ${length} tokens (${images} of pictures), but ${name} holds ${contextLength} with the answer.`,
+    hint:
+      images > 0
+        ? 'Look less closely (--detail low), use fewer pictures, or start a new conversation.'
+        : 'Shorten the text, or start a new conversation.',
+  })
+}

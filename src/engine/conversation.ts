@@ -1,0 +1,238 @@
+/** A conversation with a model: messages, pictures, and one answer at a time. */
+import { type GenerateOptions, generate } from '../generation/generate.ts'
+import { type Prompt, TokenSession } from '../generation/token-session.ts'
+import { isAbortError } from '../shared/abort.ts'
+import { EngineError } from '../shared/errors.ts'
+import type { ChatMessage } from '../text/chat-template/chat-message.ts'
+import { buildChatPrompt } from './build-prompt.ts'
+import { resolveGenerationOptions } from './generation-options.ts'
+import type { LoadedModel } from './loaded-model.ts'
+import { encodePicture, type Picture, preparePicture } from './picture.ts'
+import type {
+  AnswerFinished,
+  Chat,
+  ChatEvent,
+  ChatOptions,
+  GenerationOptions,
+  ImageReport,
+  UserMessage,
+} from './types.ts'
+
+export class Conversation implements Chat {
+  readonly #loaded: LoadedModel
+  readonly #session: TokenSession
+  readonly #onDispose: (chat: Conversation) => void
+  #messages: ChatMessage[]
+  #pictures: Picture[] = []
+  #isAnswering = false
+  #isDisposed = false
+
+  constructor(loaded: LoadedModel, options: ChatOptions, onDispose: (chat: Conversation) => void) {
+    this.#loaded = loaded
+    this.#onDispose = onDispose
+    this.#session = new TokenSession(loaded.model, loaded.queue)
+    this.#messages = options.system
+      ? [{ role: 'system', content: [{ type: 'text', text: options.system }] }]
+      : []
+  }
+
+  async *send(message: UserMessage, options: GenerationOptions = {}): AsyncIterableIterator<ChatEvent> {
+    if (this.#isDisposed) throw disposedError()
+    const resolved = resolveGenerationOptions(options, this.#loaded.text.defaults)
+    checkMessage(message)
+    if (this.#isAnswering) {
+      throw new EngineError('generation/busy', {
+        message: 'The conversation is still answering.',
+        hint: 'Wait for the answer or abort it; use another conversation to ask at the same time.',
+      })
+    }
+    this.#isAnswering = true
+    try {
+      yield* this.#answer(message, resolved, options)
+    } finally {
+      this.#isAnswering = false
+      if (this.#isDisposed) this.#release()
+    }
+  }
+
+  /** While an answer runs, its memory is given back when it ends. */
+  dispose(): void {
+    if (this.#isDisposed) return
+    this.#isDisposed = true
+    if (!this.#isAnswering) this.#release()
+    this.#onDispose(this)
+  }
+
+  #release(): void {
+    this.#session.dispose()
+    for (const { features } of this.#pictures.splice(0)) this.#loaded.backend.free(features)
+  }
+
+  async *#answer(
+    message: UserMessage,
+    resolved: GenerateOptions,
+    options: GenerationOptions,
+  ): AsyncGenerator<ChatEvent, void, undefined> {
+    const clock = new AnswerClock()
+    const fresh: Picture[] = []
+    let isKept = false
+    try {
+      try {
+        yield* this.#encodePictures(message, options, fresh)
+      } catch (error) {
+        if (!isAbortError(error)) throw error
+        yield clock.finish(
+          '',
+          [],
+          'aborted',
+          { promptTokens: 0, imageTokens: 0 },
+          fresh.map(({ report }) => report),
+        )
+        return
+      }
+      clock.picturesDone()
+      const messages = [...this.#messages, userTurn(message)]
+      const pictures = [...this.#pictures, ...fresh]
+      const prompt = buildChatPrompt(this.#loaded, messages, pictures)
+      for await (const event of this.#generate(prompt, resolved, clock, fresh)) {
+        if (event.type === 'answer-finished' && event.tokenIds.length > 0) {
+          isKept = true
+          this.#messages = [...messages, { role: 'assistant', content: [{ type: 'text', text: event.text }] }]
+          this.#pictures = pictures
+        }
+        yield event
+      }
+    } finally {
+      if (!isKept) for (const { features } of fresh) this.#loaded.backend.free(features)
+    }
+  }
+
+  async *#encodePictures(
+    { images = [] }: UserMessage,
+    { detail = 'auto', signal }: GenerationOptions,
+    encoded: Picture[],
+  ): AsyncGenerator<ChatEvent, void, undefined> {
+    // All pictures are read before the first is encoded, so that a broken one is found at once.
+    const prepared = []
+    for (const input of images) prepared.push(await preparePicture(this.#loaded, input, detail, signal))
+    for (const [image, picture] of prepared.entries()) {
+      const frames = encodePicture(this.#loaded, picture, signal)
+      for (let step = await frames.next(); ; step = await frames.next()) {
+        if (step.done) {
+          encoded.push(step.value)
+          break
+        }
+        yield { type: 'image-progressed', image, ...step.value }
+      }
+      yield { type: 'image-encoded', image, report: picture.report }
+    }
+  }
+
+  async *#generate(
+    prompt: Prompt,
+    options: GenerateOptions,
+    clock: AnswerClock,
+    pictures: readonly Picture[],
+  ): AsyncGenerator<ChatEvent, void, undefined> {
+    const { text, contextLength } = this.#loaded
+    const usage = {
+      promptTokens: prompt.ids.length,
+      imageTokens: prompt.images.reduce((sum, { rows }) => sum + rows, 0),
+    }
+    const ids: number[] = []
+    let answer = ''
+    const events = generate({
+      session: this.#session,
+      tokenizer: text.tokenizer,
+      prompt,
+      stopTokens: text.stopTokens,
+      contextLength,
+      options,
+    })
+    for await (const event of events) {
+      if (event.type === 'prompt-progressed') {
+        yield event
+        continue
+      }
+      if (event.type === 'token') {
+        if (ids.length === 0) clock.firstToken()
+        ids.push(event.id)
+      }
+      answer += event.text
+      if (event.text) yield { type: 'text-delta', text: event.text }
+      if (event.type === 'ended') {
+        yield clock.finish(
+          answer,
+          ids,
+          event.reason,
+          usage,
+          pictures.map(({ report }) => report),
+        )
+      }
+    }
+  }
+}
+
+/** Times the parts of an answer. */
+class AnswerClock {
+  readonly #start = performance.now()
+  #pictures = this.#start
+  #first: number | undefined
+
+  picturesDone(): void {
+    this.#pictures = performance.now()
+  }
+
+  firstToken(): void {
+    this.#first = performance.now()
+  }
+
+  finish(
+    text: string,
+    tokenIds: readonly number[],
+    finishReason: AnswerFinished['finishReason'],
+    usage: { promptTokens: number; imageTokens: number },
+    images: readonly ImageReport[],
+  ): AnswerFinished {
+    const now = performance.now()
+    const first = this.#first ?? now
+    const seconds = (now - first) / 1000
+    return {
+      type: 'answer-finished',
+      text,
+      tokenIds,
+      finishReason,
+      usage: { ...usage, completionTokens: tokenIds.length },
+      timings: {
+        imageEncodeMs: this.#pictures - this.#start,
+        prefillMs: first - this.#pictures,
+        firstTokenMs: first - this.#start,
+        tokensPerSecond: tokenIds.length > 1 && seconds > 0 ? (tokenIds.length - 1) / seconds : 0,
+      },
+      images,
+    }
+  }
+}
+
+function userTurn({ text, images = [] }: UserMessage): ChatMessage {
+  return {
+    role: 'user',
+    content: [...images.map(() => ({ type: 'image' as const })), { type: 'text', text }],
+  }
+}
+
+function checkMessage(message: UserMessage): void {
+  if (typeof message?.text !== 'string') {
+    throw new EngineError('option/invalid', {
+      message: `A message must have a text; found ${typeof message?.text}.`,
+      hint: 'Call send({ text: "…", images: [picture] }).',
+    })
+  }
+}
+
+function disposedError(): EngineError {
+  return new EngineError('generation/disposed', {
+    message: 'The conversation was closed.',
+    hint: 'Begin a new one with model.chat().',
+  })
+}

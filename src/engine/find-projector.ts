@@ -1,0 +1,98 @@
+/** Which of the GGUF files beside a text model is its projector: told by what is in them, not by their names. */
+import { type GgufFile, loadGguf } from '../formats/gguf/load-gguf.ts'
+import { optional, requireNumber, requireString } from '../formats/gguf/metadata.ts'
+import { EngineError } from '../shared/errors.ts'
+import type { ModelFolder } from '../shared/model-files.ts'
+
+/** Files of a folder that are looked into; a folder of more models than this wants the user's word. */
+const MAX_CANDIDATES = 64
+
+export function isProjector(gguf: GgufFile): boolean {
+  return gguf.metadata.get('general.architecture') === 'clip'
+}
+
+/** The width that a projector ends in; undefined when the file does not say. */
+function outputWidth(projector: GgufFile): number | undefined {
+  const last = projector.tensors.get('mm.2.weight') ?? projector.tensors.get('mm.model.fc.weight')
+  return last?.shape[0] ?? optional(projector, 'clip.vision.projection_dim', requireNumber)
+}
+
+export interface FoundProjector {
+  /** Open; undefined when none fits. */
+  readonly projector: GgufFile | undefined
+  readonly warnings: readonly string[]
+}
+
+/**
+ * Looks beside a text model for a projector of its width. Of several that fit, the one whose name shares the longest
+ * beginning with the model's, "mmproj-" left out; a tie is an error that lists them.
+ */
+export async function findProjector(
+  folder: ModelFolder,
+  modelFileName: string,
+  text: GgufFile,
+): Promise<FoundProjector> {
+  const names = (await folder.list())
+    .filter((name) => name.endsWith('.gguf') && name !== modelFileName)
+    .sort()
+  const width = requireNumber(text, `${requireString(text, 'general.architecture')}.embedding_length`)
+  const fitting: { name: string; gguf: GgufFile }[] = []
+  const others: string[] = []
+  for (const name of names.slice(0, MAX_CANDIDATES)) {
+    const gguf = await loadCandidate(folder, name)
+    if (!gguf) continue
+    if (isProjector(gguf) && outputWidth(gguf) === width) fitting.push({ name, gguf })
+    else {
+      if (isProjector(gguf)) others.push(`${name} (${outputWidth(gguf) ?? 'unknown'})`)
+      await gguf.source.close()
+    }
+  }
+  const chosen = chooseByName(modelFileName, fitting)
+  if (chosen) {
+    await Promise.all(fitting.filter((one) => one !== chosen).map(({ gguf }) => gguf.source.close()))
+    return { projector: chosen.gguf, warnings: [] }
+  }
+  const warnings =
+    others.length === 0
+      ? []
+      : [
+          `No projector beside ${modelFileName} fits its width ${width}: ${others.join(', ')}. Pictures are off.`,
+        ]
+  return { projector: undefined, warnings }
+}
+
+/** A file that is no readable GGUF is no projector; a broken neighbour does not stop the model. */
+async function loadCandidate(folder: ModelFolder, name: string): Promise<GgufFile | undefined> {
+  const source = await folder.open(name)
+  try {
+    return await loadGguf(source)
+  } catch (error) {
+    await source.close()
+    if (EngineError.isInstance(error)) return undefined
+    throw error
+  }
+}
+
+function chooseByName<Candidate extends { name: string }>(
+  modelFileName: string,
+  candidates: readonly Candidate[],
+): Candidate | undefined {
+  const score = ({ name }: Candidate): number =>
+    commonStart(name.replace(/^mmproj[-_.]?/i, ''), modelFileName)
+  const sorted = [...candidates].sort((a, b) => score(b) - score(a))
+  const [first, second] = sorted
+  if (first && second && score(first) === score(second)) {
+    throw new EngineError('model/ambiguous-projector', {
+      message: `Several projectors fit ${modelFileName}: ${sorted.map(({ name }) => name).join(', ')}.`,
+      hint: 'Name one with --mmproj.',
+    })
+  }
+  return first
+}
+
+function commonStart(a: string, b: string): number {
+  let length = 0
+  while (length < Math.min(a.length, b.length) && a[length]?.toLowerCase() === b[length]?.toLowerCase())
+    length++
+  return length
+}

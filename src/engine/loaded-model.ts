@@ -1,0 +1,23 @@
+/** Everything that a loaded model consists of, shared by its conversations, traces and benchmarks. */
+import type { Backend } from '../backend/backend.ts'
+import type { PassQueue } from '../generation/pass-queue.ts'
+import type { ImageDecoder } from '../image/decoder.ts'
+import type { PreprocessorSettings } from '../image/preprocess.ts'
+import type { LanguageModel } from '../models/language-model.ts'
+import type { FileHost } from '../shared/model-files.ts'
+import type { ModelText } from './model-text.ts'
+
+export interface LoadedModel {
+  /** What messages call it. */
+  readonly name: string
+  readonly backend: Backend
+  readonly model: LanguageModel
+  readonly text: ModelText
+  /** How pictures are prepared; undefined for text models. */
+  readonly preprocessor: PreprocessorSettings | undefined
+  readonly queue: PassQueue
+  readonly images: ImageDecoder
+  readonly files: FileHost
+  /** Longest conversation in tokens. */
+  readonly contextLength: number
+}

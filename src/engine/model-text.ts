@@ -1,0 +1,108 @@
+/** The text side of a model: tokenizer, chat template, stop tokens, generation defaults. */
+
+import type { ModelConfig } from '../models/model-config.ts'
+import { EngineError } from '../shared/errors.ts'
+import { type ChatTemplate, createChatTemplate } from '../text/chat-template/chat-template.ts'
+import { fallbackChatTemplate, findChatTemplate } from '../text/chat-template/find-chat-template.ts'
+import { isJsonObject } from '../text/json-fields.ts'
+import { findStopTokens } from '../text/stop-tokens.ts'
+import {
+  createTokenizerFromGguf,
+  createTokenizerFromJson,
+  type Tokenizer,
+} from '../text/tokenizer/tokenizer.ts'
+import type { JsonFiles } from './json-files.ts'
+import type { OpenedCheckpoint } from './open-checkpoint.ts'
+import type { GenerationOptions } from './types.ts'
+
+export interface ModelText {
+  readonly tokenizer: Tokenizer
+  readonly template: ChatTemplate
+  readonly stopTokens: ReadonlySet<number>
+  readonly defaults: GenerationOptions
+  readonly warnings: readonly string[]
+}
+
+export async function loadModelText(
+  { checkpoint, files }: OpenedCheckpoint,
+  config: ModelConfig,
+): Promise<ModelText> {
+  if (checkpoint.container === 'gguf') {
+    const { metadata, source } = checkpoint.text
+    const tokenizer = createTokenizerFromGguf(metadata, source.name)
+    checkVocabulary(tokenizer, config, source.name)
+    const { template, warnings } = buildTemplate(tokenizer, config, {
+      ggufTemplate: metadata.get('tokenizer.chat_template'),
+    })
+    const stopTokens = findStopTokens({ tokenizer, ggufMetadata: metadata })
+    return { tokenizer, template, stopTokens, defaults: {}, warnings: [...tokenizer.warnings, ...warnings] }
+  }
+  return loadFromFiles(files as JsonFiles, checkpoint.config, config)
+}
+
+async function loadFromFiles(files: JsonFiles, rawConfig: unknown, config: ModelConfig): Promise<ModelText> {
+  const tokenizerConfig = await files.read('tokenizer_config.json')
+  const generationConfig = await files.read('generation_config.json')
+  const name = files.label('tokenizer.json')
+  const tokenizer = createTokenizerFromJson(await files.require('tokenizer.json'), tokenizerConfig, name)
+  checkVocabulary(tokenizer, config, name)
+  const { template, warnings } = buildTemplate(tokenizer, config, {
+    chatTemplateJinja: await files.readText('chat_template.jinja'),
+    chatTemplateJson: await files.read('chat_template.json'),
+    tokenizerConfig,
+  })
+  const stopTokens = findStopTokens({ tokenizer, generationConfig, config: rawConfig })
+  const defaults = parseGenerationConfig(generationConfig)
+  return { tokenizer, template, stopTokens, defaults, warnings: [...tokenizer.warnings, ...warnings] }
+}
+
+function buildTemplate(
+  tokenizer: Tokenizer,
+  config: ModelConfig,
+  files: Parameters<typeof findChatTemplate>[0],
+): { template: ChatTemplate; warnings: string[] } {
+  const found = findChatTemplate(files)
+  const { source, name } = found ?? fallbackChatTemplate(fallbackKind(config))
+  const template = createChatTemplate(source, name, { bos: tokenizer.bosToken, eos: tokenizer.eosToken })
+  return { template, warnings: found ? [] : [`The model has no chat template; the ${name} is used.`] }
+}
+
+function fallbackKind({ projector }: ModelConfig): Parameters<typeof fallbackChatTemplate>[0] {
+  if (!projector) return 'chatml'
+  return projector.kind === 'pixel-shuffle' ? 'idefics3' : 'llava'
+}
+
+/** A tokenizer of another model shows in ids that the embedding matrix does not have. */
+function checkVocabulary(tokenizer: Tokenizer, { decoder }: ModelConfig, name: string): void {
+  if (tokenizer.vocabSize <= decoder.vocabSize) return
+  throw new EngineError('model/tokenizer-mismatch', {
+    message: `${name} has token ids up to ${tokenizer.vocabSize - 1}, but the model has embeddings for ${decoder.vocabSize} tokens.`,
+    hint: 'The tokenizer belongs to another model; fetch the files of one release.',
+  })
+}
+
+/** What generation_config.json sets; sampling counts only where it says `do_sample`. */
+export function parseGenerationConfig(value: unknown): GenerationOptions {
+  if (!isJsonObject(value)) return {}
+  const number = (key: string): number | undefined => {
+    const found = value[key]
+    return typeof found === 'number' && Number.isFinite(found) && found >= 0 ? found : undefined
+  }
+  const maxTokens = number('max_new_tokens')
+  const repetitionPenalty = number('repetition_penalty')
+  const sampling = value['do_sample'] === true
+  // The reference's defaults once it samples.
+  const draw = sampling
+    ? {
+        temperature: number('temperature') ?? 1,
+        topK: number('top_k') ?? 50,
+        topP: number('top_p') ?? 1,
+        minP: number('min_p') ?? 0,
+      }
+    : {}
+  return {
+    ...draw,
+    ...(maxTokens ? { maxTokens: Math.floor(maxTokens) } : {}),
+    ...(repetitionPenalty ? { repetitionPenalty } : {}),
+  }
+}

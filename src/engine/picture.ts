@@ -1,0 +1,93 @@
+/** A picture in a conversation: decoded, cut into frames, encoded to rows of the decoder's embedding space. */
+import type { BufferRef, DeviceBuffer } from '../backend/backend.ts'
+import { type PreprocessedImage, preprocess } from '../image/preprocess.ts'
+import type { PictureEncoder } from '../models/language-model.ts'
+import { EngineError } from '../shared/errors.ts'
+import { expandIdefics3, expandLlava } from '../text/image-prompt.ts'
+import type { LoadedModel } from './loaded-model.ts'
+import { readImage } from './read-image.ts'
+import type { Detail, ImageInput, ImageReport } from './types.ts'
+
+export interface Picture {
+  readonly report: ImageReport
+  /** Rows in the prompt. */
+  readonly tokens: number
+  /** What its placeholder becomes in the prompt. */
+  readonly expansion: string
+  readonly features: DeviceBuffer // f32 (tokens, dim)
+}
+
+/** A picture that is ready to be encoded. */
+export interface PreparedPicture {
+  readonly frames: PreprocessedImage
+  readonly report: ImageReport
+}
+
+export function requireEncoder({ model, name }: LoadedModel): PictureEncoder {
+  if (model.pictures) return model.pictures
+  throw new EngineError('model/no-images', {
+    message: `${name} is a text model and takes no pictures.`,
+    hint: 'Use a vision-language model; for a GGUF file put its mmproj file beside it or name it with --mmproj.',
+  })
+}
+
+export async function preparePicture(
+  loaded: LoadedModel,
+  input: ImageInput,
+  detail: Detail,
+  signal?: AbortSignal,
+): Promise<PreparedPicture> {
+  requireEncoder(loaded)
+  const { image, orientation } = await readImage(input, loaded.files, loaded.images, signal)
+  const { width, height } = image
+  const frames = preprocess(image, loaded.preprocessor as NonNullable<LoadedModel['preprocessor']>, detail)
+  const { usedWidth, usedHeight, tiles } = frames
+  return {
+    frames,
+    report: { width, height, usedWidth, usedHeight, tiles, orientation, detail: frames.detail },
+  }
+}
+
+/** Called while a frame's projector input lies at `patches`; what it enqueues runs before the next frame. */
+export type OnPatches = (frame: number, patches: BufferRef) => void
+
+/**
+ * Runs the frames through the vision tower, one at a time, so that an abort waits for one at most. Yields after each,
+ * returns the picture.
+ */
+export async function* encodePicture(
+  loaded: LoadedModel,
+  { frames, report }: PreparedPicture,
+  signal?: AbortSignal,
+  onPatches?: OnPatches,
+): AsyncGenerator<{ frame: number; frames: number }, Picture, undefined> {
+  const encoder = requireEncoder(loaded)
+  const { backend, queue, model } = loaded
+  const count = frames.frames.length
+  const rowBytes = model.config.decoder.dim * 4
+  const tokens = count * encoder.tokensPerFrame
+  const features = backend.alloc(tokens * rowBytes)
+  let isDone = false
+  try {
+    const pixels = new Float32Array(3 * frames.frameWidth * frames.frameHeight)
+    for (let frame = 0; frame < count; frame++) {
+      await queue.run(async () => {
+        frames.pixelValues(frame, pixels)
+        const patches = encoder.run(pixels, features.at(frame * encoder.tokensPerFrame * rowBytes))
+        onPatches?.(frame, patches)
+        await backend.flush(signal)
+      })
+      yield { frame: frame + 1, frames: count }
+    }
+    isDone = true
+  } finally {
+    if (!isDone) backend.free(features)
+  }
+  return { report, tokens, expansion: expand(loaded, frames, encoder.tokensPerFrame), features }
+}
+
+function expand({ model }: LoadedModel, { rows, cols }: PreprocessedImage, tokensPerFrame: number): string {
+  return model.config.projector?.kind === 'pixel-shuffle'
+    ? expandIdefics3(rows, cols, tokensPerFrame)
+    : expandLlava(tokensPerFrame)
+}

@@ -1,0 +1,51 @@
+/** Onsight in Node: vision-language models on this machine. */
+import { fileURLToPath } from 'node:url'
+import { loadModelOn } from '../engine/load-model.ts'
+import type { LoadModelOptions, Model } from '../engine/types.ts'
+import { createNodeFileHost } from '../host/node/file-host.ts'
+import { createImageDecoder } from '../host/node/image-decoder.ts'
+import { createNodeWorkerHost } from '../host/node/worker-host.ts'
+
+export type {
+  AnswerFinished,
+  Chat,
+  ChatEvent,
+  ChatOptions,
+  Detail,
+  FinishReason,
+  GenerationOptions,
+  ImageInput,
+  ImageReport,
+  LoadModelOptions,
+  LoadProgress,
+  Model,
+  ModelInfo,
+  PrecisionName,
+  Timings,
+  TraceRequest,
+  TraceTensor,
+  Usage,
+  UserMessage,
+} from '../engine/types.ts'
+export { EngineError, type ErrorArea, type ErrorCode } from '../shared/errors.ts'
+
+/**
+ * Loads a model: a folder of a Hugging Face repository, or a `.gguf` file (its mmproj file is found beside it).
+ *
+ * @example
+ * const model = await loadModel('./SmolVLM-500M-Instruct')
+ * const chat = model.chat()
+ * for await (const event of chat.send({ text: 'What is in front of me?', images: ['photo.jpg'] })) {
+ *   if (event.type === 'text-delta') process.stdout.write(event.text)
+ * }
+ * await model.dispose()
+ */
+export function loadModel(reference: string, options: LoadModelOptions = {}): Promise<Model> {
+  const host = { workers: createNodeWorkerHost(), files: createNodeFileHost(), images: createImageDecoder() }
+  return loadModelOn(host, reference, options)
+}
+
+/** Path of the tiny model that comes with the package. It knows icon-like objects, coloured shapes and short signs. */
+export function bundledModelPath(): string {
+  return fileURLToPath(new URL('../../models/tiny', import.meta.url))
+}

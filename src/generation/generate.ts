@@ -1,0 +1,96 @@
+/** The loop that makes an answer: sample, decode, look for an end, step. */
+import { isAbortError } from '../shared/abort.ts'
+import { createStopStringFilter } from '../text/stop-strings.ts'
+import type { Tokenizer } from '../text/tokenizer/tokenizer.ts'
+import { createRepetitionGuard } from './repetition-guard.ts'
+import { createSampler, type SamplingOptions } from './sampler.ts'
+import type { PrefillProgress, Prompt, TokenSession } from './token-session.ts'
+
+export type EndReason = 'stop' | 'stop-string' | 'length' | 'repetition' | 'aborted' | 'context-full'
+
+export interface GenerateOptions extends SamplingOptions {
+  readonly maxTokens: number
+  readonly stop: readonly string[]
+  /** Go on after stop tokens, and let loops run: for measuring. */
+  readonly ignoreEos: boolean
+  readonly signal: AbortSignal | undefined
+}
+
+export interface GenerateRequest {
+  readonly session: TokenSession
+  readonly tokenizer: Tokenizer
+  readonly prompt: Prompt
+  readonly stopTokens: ReadonlySet<number>
+  readonly contextLength: number
+  readonly options: GenerateOptions
+}
+
+export type GenerateEvent =
+  | ({ readonly type: 'prompt-progressed' } & PrefillProgress)
+  | { readonly type: 'token'; readonly id: number; readonly text: string }
+  | { readonly type: 'ended'; readonly reason: EndReason; readonly text: string }
+
+/** Streams an answer. `ended` carries the text that was held back for stop strings. Aborting ends it, it never throws for that. */
+export async function* generate(request: GenerateRequest): AsyncGenerator<GenerateEvent, void, undefined> {
+  const { session, tokenizer, prompt, stopTokens, contextLength, options } = request
+  const { signal } = options
+  const sampler = createSampler(options)
+  const decoder = tokenizer.createDecoder()
+  const stops = createStopStringFilter(options.stop)
+  const guard = createRepetitionGuard()
+  const seen = new Set(prompt.ids)
+  const end = (reason: EndReason): GenerateEvent => {
+    const { emit, stopped } = stops.push(decoder.flush())
+    return { type: 'ended', reason: stopped ? 'stop-string' : reason, text: emit + stops.flush() }
+  }
+  try {
+    let logits = yield* prefill(session, prompt, signal)
+    for (let count = 1; ; count++) {
+      const id = sampler.next(logits, seen)
+      seen.add(id)
+      if (stopTokens.has(id) && !options.ignoreEos) {
+        yield { type: 'token', id, text: '' }
+        yield end('stop')
+        return
+      }
+      const { emit, stopped } = stops.push(decoder.push(id))
+      yield { type: 'token', id, text: emit }
+      if (stopped) {
+        yield { type: 'ended', reason: 'stop-string', text: '' }
+        return
+      }
+      const reason = endReason(count, guard.push(id), request)
+      if (reason) {
+        yield end(reason)
+        return
+      }
+      if (session.length >= contextLength) {
+        yield end('context-full')
+        return
+      }
+      logits = await session.step(id, signal)
+    }
+  } catch (error) {
+    if (!isAbortError(error)) throw error
+    yield end('aborted')
+  }
+}
+
+async function* prefill(
+  session: TokenSession,
+  prompt: Prompt,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<GenerateEvent, Float32Array, undefined> {
+  const passes = session.prefill(prompt, signal)
+  for (;;) {
+    const { done, value } = await passes.next()
+    if (done) return value
+    yield { type: 'prompt-progressed', ...value }
+  }
+}
+
+function endReason(count: number, loops: boolean, { options }: GenerateRequest): EndReason | undefined {
+  if (options.signal?.aborted) return 'aborted'
+  if (count >= options.maxTokens) return 'length'
+  return loops && !options.ignoreEos ? 'repetition' : undefined
+}

@@ -1,0 +1,141 @@
+/** A sequence of tokens with its keys and values: what a conversation has computed so far, token by token. */
+import type { BufferRef } from '../backend/backend.ts'
+import type { KvCache } from '../models/blocks/kv-cache.ts'
+import type { LanguageModel } from '../models/language-model.ts'
+import type { EmbeddingRows } from '../models/llama/decoder.ts'
+import { throwIfAborted } from '../shared/abort.ts'
+import type { PassQueue } from './pass-queue.ts'
+
+/** A picture's place in a prompt. */
+export interface ImageSpan {
+  /** Index of its first token. */
+  readonly at: number
+  readonly rows: number
+  readonly features: BufferRef // f32 (rows, dim)
+}
+
+export interface Prompt {
+  readonly ids: readonly number[]
+  /** In order of `at`. The ids in a span are placeholders. */
+  readonly images: readonly ImageSpan[]
+}
+
+export interface PrefillProgress {
+  /** Computed so far, of those that had to be computed. */
+  readonly tokens: number
+  readonly totalTokens: number
+}
+
+export class TokenSession {
+  readonly #model: LanguageModel
+  readonly #queue: PassQueue
+  readonly #cache: KvCache
+  /** What the cache holds. */
+  #ids: number[] = []
+  #images: ImageSpan[] = []
+
+  constructor(model: LanguageModel, queue: PassQueue) {
+    this.#model = model
+    this.#queue = queue
+    this.#cache = model.createCache()
+  }
+
+  /** Tokens in the cache. */
+  get length(): number {
+    return this.#ids.length
+  }
+
+  /**
+   * Brings the cache to the state after `prompt`, computing only what differs from what it holds. Yields how many
+   * tokens are computed after each pass, returns the logits of the last token. Aborting leaves what was computed.
+   */
+  async *prefill(
+    prompt: Prompt,
+    signal?: AbortSignal,
+  ): AsyncGenerator<PrefillProgress, Float32Array, undefined> {
+    const kept = Math.min(this.#commonPrefix(prompt), prompt.ids.length - 1)
+    this.#truncate(kept)
+    const { maxTokens } = this.#model.decoder
+    let logits: Float32Array | undefined
+    for (let start = kept; start < prompt.ids.length; start += maxTokens) {
+      const end = Math.min(start + maxTokens, prompt.ids.length)
+      logits = await this.#run(prompt, start, end, end === prompt.ids.length, signal)
+      yield { tokens: end - kept, totalTokens: prompt.ids.length - kept }
+    }
+    return logits as Float32Array
+  }
+
+  /** Appends one token and returns the logits that follow it. */
+  async step(id: number, signal?: AbortSignal): Promise<Float32Array> {
+    const start = this.#ids.length
+    const ids: number[] = []
+    ids[start] = id
+    return (await this.#run({ ids, images: [] }, start, start + 1, true, signal)) as Float32Array
+  }
+
+  dispose(): void {
+    this.#truncate(0)
+    this.#cache.dispose()
+  }
+
+  /** One pass over tokens `start` to `end` of the prompt; logits when `last`. */
+  #run(
+    prompt: Prompt,
+    start: number,
+    end: number,
+    last: boolean,
+    signal?: AbortSignal,
+  ): Promise<Float32Array | undefined> {
+    return this.#queue.run(async () => {
+      throwIfAborted(signal)
+      const { decoder, backend } = this.#model
+      await this.#cache.reserve(end, start)
+      const ids = Int32Array.from(prompt.ids.slice(start, end))
+      const replacements = prompt.images.flatMap((span) => overlap(span, start, end, decoder.config.dim))
+      decoder.run({ ids, replacements, position: start, cache: this.#cache, want: last ? 'last' : 'none' })
+      let logits: Float32Array | undefined
+      if (last)
+        logits = new Float32Array(
+          (await backend.read(decoder.logits, decoder.logits.byteLength, signal)).buffer,
+        )
+      else await backend.flush(signal)
+      this.#ids.push(...ids)
+      this.#images.push(...prompt.images.filter((span) => span.at >= start && span.at < end))
+      return logits
+    })
+  }
+
+  /** How many tokens the cache and the prompt share; a picture counts as the same when its features are. */
+  #commonPrefix({ ids, images }: Prompt): number {
+    const limit = Math.min(ids.length, this.#ids.length)
+    let length = 0
+    while (length < limit && ids[length] === this.#ids[length]) length++
+    for (let index = 0; index < Math.max(images.length, this.#images.length); index++) {
+      const mine = this.#images[index]
+      const other = images[index]
+      if (mine?.at === other?.at && mine?.features.buffer === other?.features.buffer) continue
+      length = Math.min(length, mine?.at ?? length, other?.at ?? length)
+      break
+    }
+    return length
+  }
+
+  #truncate(length: number): void {
+    this.#ids.length = Math.min(this.#ids.length, length)
+    this.#images = this.#images.filter((span) => span.at < length)
+  }
+}
+
+/** The part of a picture's rows that falls into tokens `start` to `end`. */
+function overlap(
+  { at, rows, features }: ImageSpan,
+  start: number,
+  end: number,
+  dim: number,
+): EmbeddingRows[] {
+  const first = Math.max(at, start)
+  const count = Math.min(at + rows, end) - first
+  if (count <= 0) return []
+  const source = { buffer: features.buffer, byteOffset: features.byteOffset + (first - at) * dim * 4 }
+  return [{ at: first - start, rows: count, source }]
+}

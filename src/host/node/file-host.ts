@@ -1,0 +1,65 @@
+/** Models and pictures on the local disk. */
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { EngineError } from '../../shared/errors.ts'
+import type { FileHost, LocatedModel, ModelFolder } from '../../shared/model-files.ts'
+import { openFile } from './file-source.ts'
+
+/** A picture file larger than this is no picture that decodes: 2^27 pixels of 16-bit RGBA without compression. */
+const MAX_PICTURE_BYTES = 2 ** 30
+
+export function createNodeFileHost(): FileHost {
+  return { locateModel, readPicture }
+}
+
+async function locateModel(reference: string): Promise<LocatedModel> {
+  const path = resolve(reference)
+  const found = await stat(path).catch((cause: unknown) => {
+    throw new EngineError('file/model-not-found', {
+      message: `There is no model at ${reference}.`,
+      hint: 'Give a model folder (config.json, tokenizer.json, *.safetensors) or a .gguf file.',
+      cause,
+    })
+  })
+  if (found.isDirectory()) return { folder: createFolder(path, reference), fileName: undefined }
+  return { folder: createFolder(dirname(path), dirname(reference)), fileName: basename(path) }
+}
+
+function createFolder(path: string, name: string): ModelFolder {
+  return {
+    name,
+    async list() {
+      const entries = await readdir(path, { withFileTypes: true })
+      return entries.filter((entry) => !entry.isDirectory()).map((entry) => entry.name)
+    },
+    open: (fileName) => openFile(join(path, fileName)),
+  }
+}
+
+async function readPicture(reference: string | URL, signal?: AbortSignal): Promise<Uint8Array> {
+  const path = picturePath(reference)
+  const source = await openFile(path)
+  try {
+    if (source.byteLength > MAX_PICTURE_BYTES) {
+      throw new EngineError('image/too-large', {
+        message: `${path} has ${source.byteLength} bytes; picture files of at most ${MAX_PICTURE_BYTES} bytes are read.`,
+        hint: 'Give a picture, or save it smaller.',
+      })
+    }
+  } finally {
+    await source.close()
+  }
+  return readFile(path, signal && { signal })
+}
+
+function picturePath(reference: string | URL): string {
+  const text = String(reference)
+  if (/^https?:/i.test(text)) {
+    throw new EngineError('image/remote', {
+      message: `The picture ${text} is not on this device; pictures are not fetched from the network.`,
+      hint: 'Save the picture and give its path.',
+    })
+  }
+  return text.startsWith('file:') ? fileURLToPath(text) : text
+}

@@ -1,0 +1,25 @@
+import type { ByteSource } from './byte-source.ts'
+
+/** A folder of a model, as hosts show it: a directory, files picked in a browser, a repository over HTTP. */
+export interface ModelFolder {
+  /** What messages call it. */
+  readonly name: string
+  /** File names without folders. */
+  list(): Promise<readonly string[]>
+  /** Opens a file by its name. Rejects with `file/not-found` when there is none. */
+  open(fileName: string): Promise<ByteSource>
+}
+
+/** Where a model reference leads. */
+export interface LocatedModel {
+  readonly folder: ModelFolder
+  /** Set when the reference names a file; undefined when it names the folder. */
+  readonly fileName: string | undefined
+}
+
+/** Finds models and pictures by the references that users give. */
+export interface FileHost {
+  locateModel(reference: string): Promise<LocatedModel>
+  /** The bytes of a picture that was named by path or URL. */
+  readPicture(reference: string | URL, signal?: AbortSignal): Promise<Uint8Array>
+}
