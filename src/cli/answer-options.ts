@@ -1,0 +1,130 @@
+/** The options that describe and chat share, and what they mean to the engine. */
+import { type Command, Option } from 'commander'
+import type {
+  ChatOptions,
+  Detail,
+  GenerationOptions,
+  LoadModelOptions,
+  PrecisionName,
+} from '../engine/types.ts'
+import { collectTexts, numberThat, someText, wholeNumber } from './option-values.ts'
+import type { TerminalOptions } from './terminal.ts'
+
+const PRECISIONS: readonly PrecisionName[] = ['f32', 'q8', 'q4', 'auto']
+/** What the generator of random numbers takes. */
+const MAX_SEED = 2 ** 32 - 1
+const DETAILS: readonly Detail[] = ['low', 'auto', 'high']
+
+export interface ModelOptions {
+  readonly model?: string
+  readonly mmproj?: string
+  readonly precision?: PrecisionName
+  readonly threads?: number
+}
+
+export interface AnswerOptions extends ModelOptions, TerminalOptions {
+  readonly ask?: string
+  readonly system?: string
+  readonly detail?: Detail
+  readonly maxTokens?: number
+  readonly temperature?: number
+  readonly topK?: number
+  readonly topP?: number
+  readonly minP?: number
+  readonly repetitionPenalty?: number
+  readonly seed?: number
+  readonly stop?: readonly string[]
+  readonly ignoreEos?: boolean
+  readonly json?: boolean
+}
+
+export function addAnswerOptions(command: Command): Command {
+  command
+    .option(
+      '-m, --model <model>',
+      'folder or .gguf file; "tiny" is the bundled one (default: tiny)',
+      someText,
+    )
+    .option('--mmproj <file>', 'projector of a .gguf model (default: found beside it)', someText)
+    .option('-a, --ask <text>', 'what to ask', someText)
+    .option('--system <text>', 'system prompt')
+    .addOption(precisionOption('auto: q8 for safetensors, .gguf files as they are'))
+    .addOption(detailOption('how closely to look at pictures (default: auto, by their size)'))
+    .option('-n, --max-tokens <count>', 'most tokens of an answer', wholeNumber(1))
+    .option('--temperature <number>', '0 takes the likeliest token always', upToHundred)
+    .option('--top-k <count>', 'draw from the k likeliest tokens; 0 means all', wholeNumber(0))
+    .option('--top-p <share>', 'draw from the likeliest tokens that reach this probability', probability)
+    .option('--min-p <share>', "leave out tokens below this share of the likeliest's probability", share)
+    .option('--repetition-penalty <number>', 'above 1 makes repeated tokens less likely', aboveZero)
+    .option('--seed <number>', 'same seed, same text', wholeNumber(0, MAX_SEED))
+    .option('--stop <text>', 'ends the answer where it appears; may be given several times', collectTexts)
+    .option('--ignore-eos', "go on after the model's stop tokens")
+    .addOption(threadsOption())
+    .option('--json', 'print one JSON object a turn instead of text')
+  return addTerminalOptions(command)
+}
+
+export function addTerminalOptions(command: Command): Command {
+  return command
+    .option('-q, --quiet', 'no notes and no progress')
+    .option('--plain', 'progress in plain lines, nothing redrawn; for screen readers')
+    .option('--debug', 'show where an error came from')
+    .option('--no-color', 'no colours; NO_COLOR in the environment does the same')
+}
+
+export function precisionOption(description: string): Option {
+  return new Option('--precision <name>', description).choices(PRECISIONS)
+}
+
+export function detailOption(description: string): Option {
+  return new Option('--detail <level>', description).choices(DETAILS)
+}
+
+export function threadsOption(): Option {
+  return new Option('--threads <count>', 'compute threads (default: what suits the machine)').argParser(
+    wholeNumber(1),
+  )
+}
+
+const upToHundred = numberThat('from 0 to 100', (value) => value >= 0 && value <= 100)
+const aboveZero = numberThat('above 0 and up to 100', (value) => value > 0 && value <= 100)
+const probability = numberThat('above 0 and up to 1', (value) => value > 0 && value <= 1)
+const share = numberThat('from 0 to 1', (value) => value >= 0 && value <= 1)
+
+export function loadOptionsOf({ mmproj, precision, threads }: ModelOptions): LoadModelOptions {
+  return {
+    ...(mmproj !== undefined && { projector: mmproj }),
+    ...(precision !== undefined && { precision }),
+    ...(threads !== undefined && { threads }),
+  }
+}
+
+export function chatOptionsOf({ system }: AnswerOptions): ChatOptions {
+  return system === undefined ? {} : { system }
+}
+
+const GENERATION_KEYS = [
+  'maxTokens',
+  'temperature',
+  'topK',
+  'topP',
+  'minP',
+  'repetitionPenalty',
+  'seed',
+  'stop',
+  'ignoreEos',
+  'detail',
+] as const satisfies readonly (keyof AnswerOptions & keyof GenerationOptions)[]
+
+/** Only what was given, so that the model's own defaults hold for the rest. */
+export function generationOptionsOf(options: AnswerOptions): GenerationOptions {
+  return Object.fromEntries(
+    GENERATION_KEYS.filter((key) => options[key] !== undefined).map((key) => [key, options[key]]),
+  )
+}
+
+/** Whether sampling options were given that do nothing, as no temperature is set here or by the model. */
+export function hasIdleSampling(options: AnswerOptions, defaults: GenerationOptions): boolean {
+  if ((options.temperature ?? defaults.temperature ?? 0) > 0) return false
+  return [options.topK, options.topP, options.minP, options.seed].some((value) => value !== undefined)
+}

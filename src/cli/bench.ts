@@ -1,0 +1,67 @@
+/** `onsight bench`: speed and memory of a model on this machine. */
+import type { PrecisionName } from '../engine/types.ts'
+import { EngineError } from '../shared/errors.ts'
+import type { BenchReport, CommandContext } from './context.ts'
+import { EXIT, type ExitCode } from './exit-codes.ts'
+import { untilAborted } from './interrupts.ts'
+import { Terminal, type TerminalOptions } from './terminal.ts'
+import { failureOf, TINY } from './with-model.ts'
+
+export interface BenchOptions extends TerminalOptions {
+  readonly shape?: string
+  readonly precision?: PrecisionName
+  readonly threads?: number
+  readonly repeat: number
+  readonly json?: boolean
+}
+
+export async function runBench(
+  reference: string | undefined,
+  options: BenchOptions,
+  context: CommandContext,
+): Promise<ExitCode> {
+  const { shape, precision, threads, repeat } = options
+  if ((reference === undefined) === (shape === undefined)) {
+    throw new EngineError('option/model', {
+      message: `bench: expected either a model or --shape, found ${shape === undefined ? 'neither' : 'both'}.`,
+      hint: 'onsight bench ./SmolVLM-500M-Instruct, or onsight bench --shape smolvlm-500m',
+    })
+  }
+  const terminal = new Terminal(context, options)
+  try {
+    const [measure, { bundledModelPath }] = await Promise.all([context.loadBench(), context.loadEngine()])
+    const subject =
+      shape !== undefined ? { shape } : reference === TINY ? bundledModelPath() : String(reference)
+    const { signal } = context.interrupts
+    const running = measure(subject, {
+      ...(precision !== undefined && { precision }),
+      ...(threads !== undefined && { threads }),
+      repeat,
+      signal,
+    })
+    const report = await untilAborted(running, signal)
+    if (options.json) terminal.json(report)
+    else terminal.answer(`${tableOf(report).join('\n')}\n`)
+    return EXIT.done
+  } catch (error) {
+    return failureOf(context, terminal, error, 'loading')
+  }
+}
+
+/** Numbers aligned at the right, then the machine. */
+function tableOf({ numbers, environment }: BenchReport): string[] {
+  const rows = Object.entries(numbers).map(
+    ([name, value]) => [spell(name), value.toFixed(value < 10 ? 2 : 1)] as const,
+  )
+  const nameWidth = Math.max(...rows.map(([name]) => name.length))
+  const valueWidth = Math.max(...rows.map(([, value]) => value.length))
+  return [
+    ...rows.map(([name, value]) => `${name.padEnd(nameWidth)}  ${value.padStart(valueWidth)}`),
+    ...Object.entries(environment).map(([name, value]) => `${spell(name).padEnd(nameWidth)}  ${value}`),
+  ]
+}
+
+/** `peakResidentMb` → `peak resident mb` */
+function spell(name: string): string {
+  return name.replace(/(?<=[a-z])(?=[A-Z0-9])|(?<=[0-9])(?=[A-Z])/g, ' ').toLowerCase()
+}

@@ -1,0 +1,159 @@
+/** `onsight chat`: a conversation, typed at a terminal or one line of standard input a turn. */
+import { createInterface, type Interface } from 'node:readline'
+import type { Chat, Model } from '../engine/types.ts'
+import { isAbortError } from '../shared/abort.ts'
+import { EngineError } from '../shared/errors.ts'
+import {
+  type AnswerOptions,
+  chatOptionsOf,
+  generationOptionsOf,
+  hasIdleSampling,
+  loadOptionsOf,
+} from './answer-options.ts'
+import type { CommandContext } from './context.ts'
+import { EXIT, type ExitCode } from './exit-codes.ts'
+import { findFile, findPictures, STDIN_NAME } from './pictures.ts'
+import { Terminal } from './terminal.ts'
+import { runTurn } from './turn.ts'
+import { failureOf, withModel } from './with-model.ts'
+
+const PROMPT = '> '
+
+export async function runChat(
+  pictureNames: readonly string[],
+  options: AnswerOptions,
+  context: CommandContext,
+): Promise<ExitCode> {
+  if (pictureNames.includes(STDIN_NAME)) {
+    throw new EngineError('option/picture', {
+      message: 'chat reads its turns from standard input, so "-" cannot be a picture.',
+      hint: 'Name a file, or use: onsight describe - < photo.jpg',
+    })
+  }
+  const terminal = new Terminal(context, options)
+  await findPictures(pictureNames, context.stdin)
+  return withModel(context, terminal, { model: options.model, ...loadOptionsOf(options) }, async (model) => {
+    if (hasIdleSampling(options, model.defaults)) terminal.note(terminal.messages.samplingIsOff)
+    return new Conversation(model, pictureNames, options, terminal, context).run()
+  })
+}
+
+class Conversation {
+  readonly #model: Model
+  readonly #chat: Chat
+  readonly #options: AnswerOptions
+  readonly #terminal: Terminal
+  readonly #context: CommandContext
+  /** Paths that go with the next message. */
+  #pictures: readonly string[]
+  #exitCode: ExitCode = EXIT.done
+
+  constructor(
+    model: Model,
+    pictures: readonly string[],
+    options: AnswerOptions,
+    terminal: Terminal,
+    context: CommandContext,
+  ) {
+    this.#model = model
+    this.#chat = model.chat(chatOptionsOf(options))
+    this.#pictures = pictures
+    this.#options = options
+    this.#terminal = terminal
+    this.#context = context
+  }
+
+  /** Until the input ends, somebody leaves or interrupts. Piped turns that failed make the exit code. */
+  async run(): Promise<ExitCode> {
+    const { stdin, interrupts } = this.#context
+    const isInteractive = stdin.isTTY === true
+    if (isInteractive) this.#terminal.note(this.#terminal.messages.chatGreeting)
+    if (this.#options.ask !== undefined) await this.#send(this.#options.ask)
+    if (interrupts.exitCode === undefined) {
+      const lines = this.#openLines(isInteractive)
+      try {
+        if (isInteractive) lines.prompt()
+        for await (const line of lines) {
+          if (interrupts.exitCode !== undefined || line.trim() === '/exit') break
+          await this.#take(line.trim())
+          if (interrupts.exitCode !== undefined) break
+          if (isInteractive) lines.prompt()
+        }
+      } finally {
+        lines.close()
+      }
+    }
+    return interrupts.exitCode ?? (isInteractive ? EXIT.done : this.#exitCode)
+  }
+
+  #openLines(isInteractive: boolean): Interface {
+    const { stdin, stderr, interrupts } = this.#context
+    const lines = createInterface({
+      input: stdin,
+      ...(isInteractive && { output: stderr, prompt: PROMPT }),
+      terminal: isInteractive && stderr.isTTY === true,
+    })
+    // A terminal that readline reads key by key sends no signal for Ctrl-C.
+    lines.on('SIGINT', () => interrupts.raise('SIGINT'))
+    interrupts.signal.addEventListener('abort', () => lines.close(), { once: true })
+    return lines
+  }
+
+  async #take(line: string): Promise<void> {
+    if (line === '') return
+    const command = /^\/([a-z]+)(?:\s+(.*))?$/.exec(line)
+    if (command === null) return this.#send(line)
+    try {
+      await this.#obey(command[1] ?? '', command[2] ?? '')
+    } catch (error) {
+      this.#exitCode = failureOf(this.#context, this.#terminal, error)
+    }
+  }
+
+  async #obey(name: string, argument: string): Promise<void> {
+    if (name !== 'image') {
+      throw new EngineError('option/chat-command', {
+        message: `Unknown command "/${name}"; expected /image PATH or /exit.`,
+        hint: 'To send a message that begins with a slash, put a word before it.',
+      })
+    }
+    if (argument === '') {
+      throw new EngineError('option/chat-command', {
+        message: '/image: expected the path of a picture, found nothing.',
+      })
+    }
+    const path = await findFile(argument)
+    this.#pictures = [...this.#pictures, path]
+    this.#terminal.note(this.#terminal.messages.pictureAdded(path))
+  }
+
+  /** Errors end a turn, not the conversation. */
+  async #send(text: string): Promise<void> {
+    const pictureNames = this.#pictures
+    try {
+      await runTurn(
+        this.#chat,
+        { text, images: pictureNames },
+        {
+          terminal: this.#terminal,
+          isJson: this.#options.json ?? false,
+          loadMs: this.#model.info.loadMs,
+          generation: { ...generationOptionsOf(this.#options), signal: this.#context.interrupts.signal },
+          pictureNames,
+        },
+      )
+      this.#pictures = []
+    } catch (error) {
+      this.#exitCode = failureOf(this.#context, this.#terminal, error)
+      if (isAbortError(error)) return
+      if (this.#options.json) this.#terminal.json({ error: describeError(error) })
+      // A picture that cannot be read would break every message after this one.
+      if (EngineError.isInstance(error) && /^(image|file)\//.test(error.code)) this.#pictures = []
+    }
+  }
+}
+
+function describeError(error: unknown): { code: string; message: string } {
+  if (EngineError.isInstance(error)) return { code: error.code, message: error.message }
+  return { code: 'unexpected', message: error instanceof Error ? error.message : String(error) }
+}

@@ -1,0 +1,197 @@
+/** A command's surroundings and a model made up for tests: what is said is scripted, what was asked is kept. */
+import { PassThrough } from 'node:stream'
+import type {
+  AnswerFinished,
+  ChatEvent,
+  ChatOptions,
+  GenerationOptions,
+  ImageReport,
+  LoadModelOptions,
+  Model,
+  TraceRequest,
+  TraceTensor,
+  UserMessage,
+} from '../engine/types.ts'
+import { createAbortError } from '../shared/abort.ts'
+import type { BenchReport, BenchRequest, CommandContext } from './context.ts'
+import type { ExitCode } from './exit-codes.ts'
+import { Interrupts } from './interrupts.ts'
+import { runCli } from './program.ts'
+
+export const BUNDLED_PATH = '/package/models/tiny'
+
+export const IMAGE_REPORT: ImageReport = {
+  width: 640,
+  height: 480,
+  usedWidth: 512,
+  usedHeight: 384,
+  tiles: 4,
+  orientation: 6,
+  detail: 'high',
+}
+
+export const BENCH_REPORT: BenchReport = {
+  numbers: { prefill64TokensPerSecond: 201.26, decodeTokensPerSecond: 5.5, peakResidentMb: 412 },
+  environment: { machine: 'Some CPU', node: '24.0.0', threads: 2 },
+}
+
+/** One answer of the fake model. */
+export interface FakeAnswer {
+  readonly pieces?: readonly string[]
+  readonly finishReason?: AnswerFinished['finishReason']
+  readonly error?: unknown
+  /** Called between pieces and before the end. */
+  readonly onPiece?: () => void
+}
+
+export interface FakeModelSettings {
+  readonly answers?: readonly FakeAnswer[]
+  readonly loadError?: unknown
+  /** Loading never ends. */
+  readonly hangs?: boolean
+  readonly defaults?: GenerationOptions
+  readonly warnings?: readonly string[]
+  readonly tensors?: readonly TraceTensor[]
+}
+
+/** Everything that commands asked of the library. */
+export interface FakeCalls {
+  readonly loads: { readonly reference: string; readonly options: LoadModelOptions }[]
+  readonly chats: ChatOptions[]
+  readonly sent: { readonly message: UserMessage; readonly options: GenerationOptions }[]
+  readonly traces: TraceRequest[]
+  readonly benches: { readonly subject: unknown; readonly request: BenchRequest }[]
+  disposed: number
+}
+
+export interface FakeSettings extends FakeModelSettings {
+  readonly env?: Readonly<Record<string, string>>
+  /** Text of standard input. */
+  readonly input?: string
+  /** Whether the three streams are terminals. */
+  readonly isTerminal?: boolean
+  readonly columns?: number
+}
+
+export interface FakeRun {
+  readonly exitCode: ExitCode
+  readonly stdout: string
+  readonly stderr: string
+  readonly calls: FakeCalls
+}
+
+/** Runs the command line with a fake model; `during` gets the interrupts and the input to play with. */
+export async function runFake(
+  args: readonly string[],
+  settings: FakeSettings = {},
+  during?: (interrupts: Interrupts, stdin: PassThrough) => void,
+): Promise<FakeRun> {
+  const calls: FakeCalls = { loads: [], chats: [], sent: [], traces: [], benches: [], disposed: 0 }
+  const interrupts = new Interrupts()
+  const isTTY = settings.isTerminal ?? false
+  const stdin = Object.assign(new PassThrough(), { isTTY })
+  const stdout = Object.assign(new PassThrough(), { isTTY, columns: settings.columns ?? 80 })
+  const stderr = Object.assign(new PassThrough(), { isTTY, columns: settings.columns ?? 80 })
+  const context: CommandContext = {
+    stdin,
+    stdout,
+    stderr,
+    env: settings.env ?? {},
+    interrupts,
+    loadEngine: async () => ({
+      bundledModelPath: () => BUNDLED_PATH,
+      loadModel: (reference, options = {}) => {
+        calls.loads.push({ reference, options })
+        return loadFake(settings, calls, options)
+      },
+    }),
+    loadBench: async () => async (subject, request) => {
+      calls.benches.push({ subject, request })
+      return BENCH_REPORT
+    },
+  }
+  if (settings.input !== undefined) stdin.end(settings.input)
+  during?.(interrupts, stdin)
+  const exitCode = await runCli(args, context)
+  return { exitCode, stdout: textOf(stdout), stderr: textOf(stderr), calls }
+}
+
+function textOf(stream: PassThrough): string {
+  return String(stream.read() ?? '')
+}
+
+async function loadFake(
+  settings: FakeModelSettings,
+  calls: FakeCalls,
+  { onProgress }: LoadModelOptions,
+): Promise<Model> {
+  onProgress?.({ loadedBytes: 50, totalBytes: 100 })
+  if (settings.hangs) await new Promise(() => {})
+  if (settings.loadError !== undefined) throw settings.loadError
+  onProgress?.({ loadedBytes: 100, totalBytes: 100 })
+  const answers = [...(settings.answers ?? [])]
+  return {
+    info: {
+      name: 'fake',
+      architecture: 'idefics3',
+      takesImages: true,
+      imageTokensPerTile: 64,
+      contextLength: 2048,
+      precision: 'q8',
+      backend: 'wasm-relaxed',
+      threads: 2,
+      fileBytes: 100,
+      allocatedBytes: 100,
+      loadMs: 12.3456,
+      warnings: settings.warnings ?? [],
+    },
+    defaults: settings.defaults ?? {},
+    chat(options = {}) {
+      calls.chats.push(options)
+      return {
+        send(message, options = {}) {
+          calls.sent.push({ message, options })
+          return answer(message, options, answers.shift() ?? { pieces: ['A ', 'fox.'] })
+        },
+        dispose() {},
+      }
+    },
+    async trace(request) {
+      calls.traces.push(request)
+      return settings.tensors ?? []
+    },
+    async dispose() {
+      calls.disposed++
+    },
+  }
+}
+
+async function* answer(
+  { images = [] }: UserMessage,
+  { signal }: GenerationOptions,
+  { pieces = [], finishReason = 'stop', error, onPiece }: FakeAnswer,
+): AsyncGenerator<ChatEvent, void, undefined> {
+  for (const image of images.keys()) {
+    yield { type: 'image-progressed', image, frame: 1, frames: 2 }
+    yield { type: 'image-encoded', image, report: IMAGE_REPORT }
+  }
+  yield { type: 'prompt-progressed', tokens: 70, totalTokens: 70 }
+  const said: string[] = []
+  for (const text of pieces) {
+    if (signal?.aborted) break
+    said.push(text)
+    yield { type: 'text-delta', text }
+    onPiece?.()
+  }
+  if (error !== undefined) throw error
+  if (signal?.aborted && said.length === 0) throw createAbortError()
+  yield {
+    type: 'answer-finished',
+    text: said.join(''),
+    tokenIds: said.map((_, index) => index + 10),
+    finishReason: signal?.aborted ? 'aborted' : finishReason,
+    usage: { promptTokens: 70, imageTokens: 64 * images.length, completionTokens: said.length },
+    timings: { imageEncodeMs: 10.006, prefillMs: 20, firstTokenMs: 31.25, tokensPerSecond: 40.123456 },
+    images: images.map(() => IMAGE_REPORT),
+  }
+}

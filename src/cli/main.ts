@@ -1,0 +1,51 @@
+#!/usr/bin/env node
+/** The `onsight` command as a process: streams, signals and the exit code. */
+import process from 'node:process'
+import type { CommandContext, OutputStream } from './context.ts'
+import { EXIT, type ExitCode } from './exit-codes.ts'
+import { type InterruptName, Interrupts } from './interrupts.ts'
+import { runCli } from './program.ts'
+
+/** Time to print what there is and to end workers; whoever does not manage by then is left behind. */
+const GRACE_MS = 2000
+
+const interrupts = new Interrupts()
+
+function onInterrupt(name: InterruptName): void {
+  if (interrupts.exitCode !== undefined) process.exit(interrupts.exitCode)
+  interrupts.raise(name)
+}
+for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => onInterrupt(name))
+interrupts.signal.addEventListener('abort', () => {
+  setTimeout(() => process.exit(interrupts.exitCode), GRACE_MS).unref()
+})
+
+// Whoever reads the output may leave early, as `head` does; that is no failure.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(EXIT.done)
+    throw error
+  })
+}
+
+const context: CommandContext = {
+  stdin: process.stdin,
+  stdout: process.stdout,
+  stderr: process.stderr,
+  env: process.env,
+  interrupts,
+  loadEngine: () => import('../entry/index.node.ts'),
+  loadBench: async () => (await import('../engine/bench.ts')).runBench,
+}
+
+await leave(await runCli(process.argv.slice(2), context))
+
+/** Not `process.exit` alone: pipes may still hold output. Not the natural end alone: standard input may stay open. */
+async function leave(exitCode: ExitCode): Promise<never> {
+  await Promise.all([flush(process.stdout), flush(process.stderr)])
+  return process.exit(exitCode)
+}
+
+function flush(stream: OutputStream): Promise<void> {
+  return new Promise((resolve) => stream.write('', () => resolve()))
+}

@@ -1,0 +1,59 @@
+/** What the command says besides answers, in English and Chinese. Help and errors are English only. */
+
+const ENGLISH = {
+  defaultQuestion: 'Describe this picture.',
+  tinyModel:
+    'The bundled tiny model knows only simple pictures: icon-like objects, coloured shapes, short signs.',
+  realModel:
+    'For photos name a real one: --model FOLDER or --model FILE.gguf, such as SmolVLM-500M-Instruct.',
+  loading: 'Loading the model',
+  readingPicture: (picture: number) =>
+    picture === 1 ? 'Looking at the picture' : `Looking at picture ${picture}`,
+  readingPrompt: 'Reading the question',
+  sawPicture: (name: string, size: string, used: string, tiles: number, detail: string) =>
+    `${name}: ${size}, seen at ${used}${tiles > 1 ? ` in ${tiles} tiles` : ''}, detail ${detail}`,
+  chatGreeting: 'Ask away. /image PATH adds a picture to the next message, /exit ends.',
+  pictureAdded: (path: string) => `${path} goes with the next message.`,
+  stoppedByLength: (tokens: number) => `Stopped after ${tokens} tokens; --max-tokens allows more.`,
+  stoppedByRepetition: 'Stopped because the answer repeated itself; --repetition-penalty 1.1 may help.',
+  contextFull: 'Stopped because the conversation is as long as this model can follow.',
+  samplingIsOff:
+    'Without --temperature above 0 the likeliest token is always taken; sampling options do nothing.',
+  demoPicture: 'Picture',
+  demoQuestion: 'Question',
+  demoNext: 'How to go on:',
+  demoAsk: 'ask something about a picture of yours',
+  demoChat: 'have a conversation about it',
+  demoModel: 'use a model that knows photos',
+}
+
+export type Messages = typeof ENGLISH
+
+const CHINESE: Messages = {
+  defaultQuestion: '请描述这张图片。',
+  tinyModel: '内置的小模型只认识简单的图片：图标式的物体、彩色图形和简短的牌子。',
+  realModel: '要看照片，请指定真正的模型：--model 文件夹 或 --model 文件.gguf，例如 SmolVLM-500M-Instruct。',
+  loading: '正在加载模型',
+  readingPicture: (picture) => (picture === 1 ? '正在看图片' : `正在看第 ${picture} 张图片`),
+  readingPrompt: '正在读问题',
+  sawPicture: (name, size, used, tiles, detail) =>
+    `${name}：${size}，按 ${used} 查看${tiles > 1 ? `，分成 ${tiles} 块` : ''}，细节 ${detail}`,
+  chatGreeting: '请提问。/image 路径 为下一条消息添加图片，/exit 结束。',
+  pictureAdded: (path) => `${path} 将随下一条消息发送。`,
+  stoppedByLength: (tokens) => `已在 ${tokens} 个词元后停止；用 --max-tokens 可以更长。`,
+  stoppedByRepetition: '回答开始重复，已停止；可以试试 --repetition-penalty 1.1。',
+  contextFull: '对话已达到此模型的最大长度，已停止。',
+  samplingIsOff: '--temperature 不大于 0 时总是取最可能的词元，采样选项不起作用。',
+  demoPicture: '图片',
+  demoQuestion: '问题',
+  demoNext: '接下来可以：',
+  demoAsk: '就你自己的图片提问',
+  demoChat: '围绕图片对话',
+  demoModel: '使用认识照片的模型',
+}
+
+/** Chinese when the locale of messages begins with `zh`, else English. */
+export function messagesFor(env: Readonly<Record<string, string | undefined>>): Messages {
+  const locale = env['LC_ALL'] || env['LC_MESSAGES'] || env['LANG'] || ''
+  return /^zh/i.test(locale) ? CHINESE : ENGLISH
+}

@@ -1,0 +1,42 @@
+/** Values of options as numbers and texts. commander puts the option's name and what was found before the message. */
+import { InvalidArgumentError } from 'commander'
+
+const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i
+
+/** A whole number from `min` to `max`. */
+export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): (text: string) => number {
+  const expected = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`
+  return (text) => {
+    const value = NUMBER.test(text) ? Number(text) : Number.NaN
+    if (!Number.isSafeInteger(value) || value < min || value > max) {
+      throw new InvalidArgumentError(`Expected a whole number ${expected}.`)
+    }
+    return value
+  }
+}
+
+/** A number that `isAllowed`; `expected` completes "Expected a number …". */
+export function numberThat(
+  expected: string,
+  isAllowed: (value: number) => boolean,
+): (text: string) => number {
+  return (text) => {
+    const value = NUMBER.test(text) ? Number(text) : Number.NaN
+    if (!Number.isFinite(value) || !isAllowed(value)) {
+      throw new InvalidArgumentError(`Expected a number ${expected}.`)
+    }
+    return value
+  }
+}
+
+/** Not empty. */
+export function someText(text: string): string {
+  if (text.trim() === '') throw new InvalidArgumentError('Expected some text.')
+  return text
+}
+
+/** For options that may be given several times. */
+export function collectTexts(text: string, before: readonly string[] | undefined): readonly string[] {
+  if (text === '') throw new InvalidArgumentError('Expected at least one character.')
+  return [...(before ?? []), text]
+}
