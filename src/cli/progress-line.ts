@@ -53,6 +53,6 @@ export class ProgressLine {
     const percent = `${Math.floor(share * 100)}%`.padStart(4)
     if ((this.#stream.columns ?? 0) < COLUMNS_FOR_BAR) return percent
     const filled = Math.floor(share * BAR_CELLS)
-    return `[${'#'.repeat(filled)}${'-'.repeat(BAR_CELLS - filled)}]${percent}`
+    return `[${'#'.repeat(filled)}${'-'.repeat(BAR_CELLS - filled)}] ${percent}`
   }
 }

@@ -1,0 +1,166 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { EngineError } from '../shared/errors.ts'
+import { type FakeCalls, runFake } from './fake-context.case.ts'
+
+let folder: string
+let picture: string
+let other: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'chat-'))
+  picture = join(folder, 'photo.jpg')
+  other = join(folder, 'second photo.jpg')
+  await writeFile(picture, 'not decoded here')
+  await writeFile(other, 'not decoded here')
+})
+afterAll(() => rm(folder, { recursive: true }))
+
+const messagesOf = ({ sent }: FakeCalls): unknown[] => sent.map(({ message }) => message)
+const chat = (...args: string[]): string[] => ['chat', '--model', 'm', ...args]
+
+describe('onsight chat with piped turns', () => {
+  it('takes each line as a turn of one conversation', async () => {
+    const { exitCode, stdout, stderr, calls } = await runFake(chat(picture), {
+      input: 'What is it?\n\n  And where?  \r\nlast, without a line break',
+      answers: [{ pieces: ['A fox.'] }, { pieces: ['Left.\n'] }, { pieces: [] }],
+    })
+    expect({ exitCode, stdout, stderr }).toEqual({ exitCode: 0, stdout: 'A fox.\nLeft.\n\n', stderr: '' })
+    expect(messagesOf(calls)).toEqual([
+      { text: 'What is it?', images: [picture] },
+      { text: 'And where?', images: [] },
+      { text: 'last, without a line break', images: [] },
+    ])
+    expect([calls.chats.length, calls.disposed]).toEqual([1, 1])
+  })
+
+  it('begins with the question of --ask', async () => {
+    const { stdout, calls } = await runFake(chat('--ask', 'One?'), { input: 'Two?\n' })
+    expect(stdout).toBe('A fox.\nA fox.\n')
+    expect(messagesOf(calls)).toEqual([
+      { text: 'One?', images: [] },
+      { text: 'Two?', images: [] },
+    ])
+  })
+
+  it('prints one JSON object a turn, failed turns included', async () => {
+    const { exitCode, stdout } = await runFake(chat('--json'), {
+      input: '/image /nowhere/none.jpg\none\ntwo\nthree\n',
+      answers: [
+        { pieces: ['1'] },
+        { error: new EngineError('generation/too-long', { message: 'Too long.' }) },
+        { pieces: ['3'] },
+      ],
+    })
+    const objects = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+    expect(objects.map((object) => object['text'] ?? object)).toEqual([
+      '1',
+      { error: { code: 'generation/too-long', message: 'Too long.' } },
+      '3',
+    ])
+    expect(exitCode).toBe(1)
+  })
+
+  it('goes on after a failed turn and keeps the pictures when they were not at fault', async () => {
+    const failing = (code: 'image/damaged' | 'generation/too-long'): ReturnType<typeof runFake> =>
+      runFake(chat(picture), {
+        input: 'one\ntwo\n',
+        answers: [{ error: new EngineError(code, { message: 'No.' }) }, { pieces: ['Yes.'] }],
+      })
+    const broken = await failing('image/damaged')
+    expect([broken.exitCode, broken.stdout, broken.stderr]).toEqual([1, 'Yes.\n', 'onsight: No.\n'])
+    expect(messagesOf(broken.calls)).toEqual([
+      { text: 'one', images: [picture] },
+      { text: 'two', images: [] },
+    ])
+    const tooLong = await failing('generation/too-long')
+    expect(messagesOf(tooLong.calls)[1]).toEqual({ text: 'two', images: [picture] })
+  })
+
+  it('adds pictures with /image and leaves with /exit', async () => {
+    const { exitCode, stderr, calls } = await runFake(chat(picture), {
+      input: `/image ${other}\nCompare them.\nAgain.\n/exit\nNever asked.\n`,
+    })
+    expect([exitCode, stderr]).toEqual([0, `${other} goes with the next message.\n`])
+    expect(messagesOf(calls)).toEqual([
+      { text: 'Compare them.', images: [picture, other] },
+      { text: 'Again.', images: [] },
+    ])
+  })
+
+  it.each([
+    ['/image', '/image: expected the path of a picture, found nothing.', 2],
+    ['/image /nowhere/none.jpg', '/nowhere/none.jpg: no such file.', 1],
+    ['/quit', 'Unknown command "/quit"; expected /image PATH or /exit.', 2],
+  ])('%s does not end the conversation or lose its pictures', async (line, message, expected) => {
+    const { exitCode, stderr, calls } = await runFake(chat(picture), { input: `${line}\nGo on.\n` })
+    expect(stderr.split('\n')[0]).toBe(`onsight: ${message}`)
+    expect(messagesOf(calls)).toEqual([{ text: 'Go on.', images: [picture] }])
+    expect(exitCode).toBe(expected)
+  })
+
+  it('takes a path that looks like a command as a message', async () => {
+    const { calls } = await runFake(chat(), { input: '/etc/passwd, what is it?\n' })
+    expect(messagesOf(calls)).toEqual([{ text: '/etc/passwd, what is it?', images: [] }])
+  })
+
+  it('refuses standard input as a picture', async () => {
+    const { exitCode, stderr, calls } = await runFake(chat('-'), { input: 'bytes' })
+    expect(exitCode).toBe(2)
+    expect(stderr.split('\n')[0]).toBe(
+      'onsight: chat reads its turns from standard input, so "-" cannot be a picture.',
+    )
+    expect(calls.loads).toEqual([])
+  })
+
+  it('ends with the answer that was interrupted', async () => {
+    let stop = (): void => {}
+    const { exitCode, stdout, calls } = await runFake(
+      chat(),
+      { input: 'one\ntwo\n', answers: [{ pieces: ['Long', ' story'], onPiece: () => stop() }] },
+      (interrupts) => {
+        stop = () => interrupts.raise('SIGINT')
+      },
+    )
+    expect([exitCode, stdout, calls.sent.length, calls.disposed]).toEqual([130, 'Long\n', 1, 1])
+  })
+
+  it('stops waiting for a line when interrupted', async () => {
+    const { exitCode, stdout } = await runFake(chat(), {}, (interrupts) => {
+      setTimeout(() => interrupts.raise('SIGTERM'), 20)
+    })
+    expect([exitCode, stdout]).toEqual([143, ''])
+  })
+})
+
+describe('onsight chat at a terminal', () => {
+  it('greets, prompts on standard error and ends with the input', async () => {
+    const { exitCode, stdout, stderr } = await runFake(
+      chat('--no-color', '--plain'),
+      { isTerminal: true, env: { TERM: 'dumb' } },
+      (_, stdin) => stdin.end('Hello?\n'),
+    )
+    expect([exitCode, stdout]).toEqual([0, 'A fox.\n'])
+    expect(stderr).toContain('Ask away. /image PATH adds a picture to the next message, /exit ends.\n')
+    expect(stderr.match(/> /g)).toHaveLength(2)
+  })
+
+  it('takes Ctrl-C as a key', async () => {
+    const { exitCode } = await runFake(chat(), { isTerminal: true, env: { TERM: 'xterm' } }, (_, stdin) => {
+      setTimeout(() => stdin.write('\u0003'), 20)
+    })
+    expect(exitCode).toBe(130)
+  })
+
+  it('does not make failed turns the exit code', async () => {
+    const answers = [{ error: new EngineError('image/damaged', { message: 'No.' }) }]
+    const { exitCode } = await runFake(chat(), { isTerminal: true, answers }, (_, stdin) =>
+      stdin.end('one\n'),
+    )
+    expect(exitCode).toBe(0)
+  })
+})
