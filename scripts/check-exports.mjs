@@ -16,6 +16,7 @@ const MUST_HOLD = [
   'LICENSE',
   'CHANGELOG.md',
   'models/README.md',
+  'models/demo.png',
   'models/tiny/config.json',
   'models/tiny/model.safetensors',
   'models/tiny/tokenizer.json',
