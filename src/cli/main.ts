@@ -35,7 +35,7 @@ const context: CommandContext = {
   env: process.env,
   interrupts,
   loadEngine: () => import('../entry/index.node.ts'),
-  loadBench: async () => (await import('../engine/bench.ts')).runBench,
+  loadBench: async () => (await import('../entry/bench.node.ts')).runBench,
 }
 
 await leave(await runCli(process.argv.slice(2), context))
