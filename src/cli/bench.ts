@@ -1,7 +1,8 @@
 /** `onsight bench`: speed and memory of a model on this machine. */
 import type { PrecisionName } from '../engine/types.ts'
+import type { BenchReport } from '../entry/bench.node.ts'
 import { EngineError } from '../shared/errors.ts'
-import type { BenchReport, CommandContext } from './context.ts'
+import type { CommandContext } from './context.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
 import { untilAborted } from './interrupts.ts'
 import { Terminal, type TerminalOptions } from './terminal.ts'

@@ -142,11 +142,17 @@ describe('onsight chat at a terminal', () => {
     const { exitCode, stdout, stderr } = await runFake(
       chat('--no-color', '--plain'),
       { isTerminal: true, env: { TERM: 'dumb' } },
-      (_, stdin) => stdin.end('Hello?\n'),
+      // The end comes after the answer, behind the second prompt.
+      (_, stdin) => {
+        stdin.write('Hello?\n')
+        setTimeout(() => stdin.end(), 50)
+      },
     )
     expect([exitCode, stdout]).toEqual([0, 'A fox.\n'])
     expect(stderr).toContain('Ask away. /image PATH adds a picture to the next message, /exit ends.\n')
     expect(stderr.match(/> /g)).toHaveLength(2)
+    // Without the step that puts the cursor behind the prompt.
+    expect(stderr.replaceAll('\u001b[3G', '').endsWith('> \n')).toBe(true)
   })
 
   it('takes Ctrl-C as a key', async () => {

@@ -69,21 +69,30 @@ class Conversation {
     const isInteractive = stdin.isTTY === true
     if (isInteractive) this.#terminal.note(this.#terminal.messages.chatGreeting)
     if (this.#options.ask !== undefined) await this.#send(this.#options.ask)
-    if (interrupts.exitCode === undefined) {
-      const lines = this.#openLines(isInteractive)
-      try {
-        if (isInteractive) lines.prompt()
-        for await (const line of lines) {
-          if (interrupts.exitCode !== undefined || line.trim() === '/exit') break
-          await this.#take(line.trim())
-          if (interrupts.exitCode !== undefined) break
-          if (isInteractive) lines.prompt()
-        }
-      } finally {
-        lines.close()
-      }
-    }
+    if (interrupts.exitCode === undefined) await this.#converse(isInteractive)
     return interrupts.exitCode ?? (isInteractive ? EXIT.done : this.#exitCode)
+  }
+
+  async #converse(isInteractive: boolean): Promise<void> {
+    const { stderr, interrupts } = this.#context
+    const lines = this.#openLines(isInteractive)
+    let isOpen = true
+    lines.once('close', () => {
+      isOpen = false
+    })
+    try {
+      if (isInteractive) lines.prompt()
+      for await (const line of lines) {
+        if (interrupts.exitCode !== undefined || line.trim() === '/exit') return
+        await this.#take(line.trim())
+        if (interrupts.exitCode !== undefined) return
+        if (isInteractive && isOpen) lines.prompt()
+      }
+      // What comes next must not stand behind the last prompt.
+      if (isInteractive) stderr.write('\n')
+    } finally {
+      lines.close()
+    }
   }
 
   #openLines(isInteractive: boolean): Interface {

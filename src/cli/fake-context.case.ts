@@ -1,5 +1,6 @@
 /** A command's surroundings and a model made up for tests: what is said is scripted, what was asked is kept. */
 import { PassThrough } from 'node:stream'
+import type { BenchRequest } from '../engine/bench.ts'
 import type {
   AnswerFinished,
   ChatEvent,
@@ -12,8 +13,9 @@ import type {
   TraceTensor,
   UserMessage,
 } from '../engine/types.ts'
+import type { BenchReport } from '../entry/bench.node.ts'
 import { createAbortError } from '../shared/abort.ts'
-import type { BenchReport, BenchRequest, CommandContext } from './context.ts'
+import type { CommandContext } from './context.ts'
 import type { ExitCode } from './exit-codes.ts'
 import { Interrupts } from './interrupts.ts'
 import { runCli } from './program.ts'
