@@ -46,11 +46,15 @@ export function addAnswerOptions(command: Command): Command {
       someText,
     )
     .option('--mmproj <file>', 'projector of a .gguf model (default: found beside it)', someText)
-    .option('-a, --ask <text>', 'what to ask', someText)
+    .option('-a, --ask <text>', 'what to ask; describe asks for a description when it is left out', someText)
     .option('--system <text>', 'system prompt')
     .addOption(precisionOption('auto: q8 for safetensors, .gguf files as they are'))
     .addOption(detailOption('how closely to look at pictures (default: auto, by their size)'))
-    .option('-n, --max-tokens <count>', 'most tokens of an answer', wholeNumber(1))
+    .option(
+      '-n, --max-tokens <count>',
+      "most tokens of an answer (default: the model's, else 512)",
+      wholeNumber(1),
+    )
     .option('--temperature <number>', '0 takes the likeliest token always', upToHundred)
     .option('--top-k <count>', 'draw from the k likeliest tokens; 0 means all', wholeNumber(0))
     .option('--top-p <share>', 'draw from the likeliest tokens that reach this probability', probability)

@@ -7,12 +7,12 @@ describe('onsight bench', () => {
     expect([exitCode, stderr]).toEqual([0, ''])
     expect(stdout).toBe(
       [
-        'prefill 64 tokens per second  201.3',
-        'decode tokens per second       5.50',
-        'peak resident mb              412.0',
-        'machine                       Some CPU',
-        'node                          24.0.0',
-        'threads                       2',
+        'prefill tokens per second at 64  201.3',
+        'decode tokens per second          5.50',
+        'peak resident megabytes          412.0',
+        'machine                          Some CPU',
+        'node                             24.0.0',
+        'threads                          2',
         '',
       ].join('\n'),
     )

@@ -34,6 +34,7 @@ export async function runBench(
     const subject =
       shape !== undefined ? { shape } : reference === TINY ? bundledModelPath() : String(reference)
     const { signal } = context.interrupts
+    if (terminal.showsProgress) terminal.note(terminal.messages.measuring)
     const running = measure(subject, {
       ...(precision !== undefined && { precision }),
       ...(threads !== undefined && { threads }),
@@ -62,7 +63,10 @@ function tableOf({ numbers, environment }: BenchReport): string[] {
   ]
 }
 
-/** `peakResidentMb` → `peak resident mb` */
+/** `decodeTokensPerSecond512` → `decode tokens per second at 512` */
 function spell(name: string): string {
-  return name.replace(/(?<=[a-z])(?=[A-Z0-9])|(?<=[0-9])(?=[A-Z])/g, ' ').toLowerCase()
+  return name
+    .replace(/(?<=[a-z])(?=[A-Z0-9])|(?<=[0-9])(?=[A-Z])/g, ' ')
+    .toLowerCase()
+    .replace(/ (\d+)$/, ' at $1')
 }

@@ -156,6 +156,14 @@ describe('onsight describe', () => {
     )
   })
 
+  it('reads standard input once', async () => {
+    const { exitCode, stderr } = await runFake(['describe', '-', '-'], { input: 'bytes' })
+    expect([exitCode, stderr]).toEqual([
+      2,
+      'onsight: Expected standard input (-) as one picture, found it several times.\n',
+    ])
+  })
+
   it('finds a missing picture before it loads anything', async () => {
     const missing = join(folder, 'none.jpg')
     const { exitCode, stdout, stderr, calls } = await runFake(['describe', missing, '--json'])

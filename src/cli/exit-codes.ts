@@ -27,6 +27,7 @@ const BY_AREA: Readonly<Record<Phase, Readonly<Record<ErrorArea, ExitCode>>>> = 
     image: EXIT.model,
     backend: EXIT.failed,
     generation: EXIT.failed,
+    hub: EXIT.model,
   },
   running: {
     option: EXIT.usage,
@@ -38,11 +39,14 @@ const BY_AREA: Readonly<Record<Phase, Readonly<Record<ErrorArea, ExitCode>>>> = 
     image: EXIT.failed,
     backend: EXIT.failed,
     generation: EXIT.failed,
+    hub: EXIT.failed,
   },
 }
 
 const BY_CODE: Readonly<Partial<Record<ErrorCode, ExitCode>>> = {
   'backend/out-of-memory': EXIT.memory,
+  'hub/no-space': EXIT.memory,
+  'hub/not-stored': EXIT.model,
 }
 
 export function exitCodeOf(error: unknown, phase: Phase): ExitCode {
@@ -59,5 +63,5 @@ Exit codes:
   1    failed, for example a picture that cannot be read
   2    wrong usage
   4    the model is missing or damaged
-  5    not enough memory
+  5    not enough memory or disk space
   130  interrupted (Ctrl-C); 143 when terminated`

@@ -33,7 +33,7 @@ export const IMAGE_REPORT: ImageReport = {
 }
 
 export const BENCH_REPORT: BenchReport = {
-  numbers: { prefill64TokensPerSecond: 201.26, decodeTokensPerSecond: 5.5, peakResidentMb: 412 },
+  numbers: { prefillTokensPerSecond64: 201.26, decodeTokensPerSecond: 5.5, peakResidentMegabytes: 412 },
   environment: { machine: 'Some CPU', node: '24.0.0', threads: 2 },
 }
 

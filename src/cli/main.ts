@@ -5,6 +5,7 @@ import type { CommandContext, OutputStream } from './context.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
 import { type InterruptName, Interrupts } from './interrupts.ts'
 import { runCli } from './program.ts'
+import { Terminal } from './terminal.ts'
 
 /** Time to print what there is and to end workers; whoever does not manage by then is left behind. */
 const GRACE_MS = 2000
@@ -20,14 +21,6 @@ interrupts.signal.addEventListener('abort', () => {
   setTimeout(() => process.exit(interrupts.exitCode), GRACE_MS).unref()
 })
 
-// Whoever reads the output may leave early, as `head` does; that is no failure.
-for (const stream of [process.stdout, process.stderr]) {
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(EXIT.done)
-    throw error
-  })
-}
-
 const context: CommandContext = {
   stdin: process.stdin,
   stdout: process.stdout,
@@ -37,6 +30,15 @@ const context: CommandContext = {
   loadEngine: () => import('../entry/index.node.ts'),
   loadBench: async () => (await import('../entry/bench.node.ts')).runBench,
 }
+
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  // Whoever reads the answer may leave early, as `head` does; that is no failure.
+  if (error.code === 'EPIPE') process.exit(EXIT.done)
+  new Terminal(context).complain(`Writing to standard output failed (${error.message}).`)
+  process.exit(EXIT.failed)
+})
+// Nobody is left to tell.
+process.stderr.on('error', () => {})
 
 await leave(await runCli(process.argv.slice(2), context))
 

@@ -17,6 +17,7 @@ const ENGLISH = {
   stoppedByLength: (tokens: number) => `Stopped after ${tokens} tokens; --max-tokens allows more.`,
   stoppedByRepetition: 'Stopped because the answer repeated itself; --repetition-penalty 1.1 may help.',
   contextFull: 'Stopped because the conversation is as long as this model can follow.',
+  measuring: 'Measuring; this takes a while.',
   samplingIsOff:
     'Without --temperature above 0 the likeliest token is always taken; sampling options do nothing.',
   demoPicture: 'Picture',
@@ -43,6 +44,7 @@ const CHINESE: Messages = {
   stoppedByLength: (tokens) => `已在 ${tokens} 个词元后停止；用 --max-tokens 可以更长。`,
   stoppedByRepetition: '回答开始重复，已停止；可以试试 --repetition-penalty 1.1。',
   contextFull: '对话已达到此模型的最大长度，已停止。',
+  measuring: '正在测量，需要一些时间。',
   samplingIsOff: '--temperature 不大于 0 时总是取最可能的词元，采样选项不起作用。',
   demoPicture: '图片',
   demoQuestion: '问题',

@@ -80,8 +80,9 @@ describe('help', () => {
     expect(stdout).toContain('  130  interrupted (Ctrl-C); 143 when terminated')
   })
 
-  it('names all options of a command', async () => {
+  it('names all options of a command and the exit codes again', async () => {
     const { stdout } = await runFake(['describe', '--help'])
+    expect(stdout).toContain('\n  4    the model is missing or damaged\n')
     const names = [...stdout.matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm)].map(([, name]) => name)
     expect(names).toEqual([
       ...[

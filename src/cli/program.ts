@@ -54,7 +54,8 @@ function createProgram(context: CommandContext, guard: Guard): Command {
   program
     .description(DESCRIPTION)
     .version(readVersion(), '-V, --version')
-    .addHelpText('after', `${EXAMPLES}\n${EXIT_CODES_HELP}`)
+    .addHelpText('after', EXAMPLES)
+    .addHelpText('afterAll', EXIT_CODES_HELP)
 
   addAnswerOptions(program.command('describe').argument('<pictures...>', 'files; - reads standard input'))
     .description('answer one question about pictures')
