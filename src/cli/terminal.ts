@@ -76,7 +76,7 @@ export class Terminal {
   /** In the form in which all errors are printed. */
   complain(message: string, hint?: string): void {
     this.#stderr.write(`${this.#style('red', 'onsight:')} ${printableLine(message)}\n`)
-    if (hint !== undefined) this.#stderr.write(this.#style('dim', `  → ${printableLine(hint)}`).concat('\n'))
+    if (hint !== undefined) this.#stderr.write(`${this.#style('dim', `  → ${printableLine(hint)}`)}\n`)
   }
 
   #style(name: keyof typeof STYLES, text: string): string {

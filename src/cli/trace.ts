@@ -2,9 +2,10 @@
 import { randomUUID } from 'node:crypto'
 import { rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import type { Detail, PrecisionName, TraceTensor } from '../engine/types.ts'
+import type { Detail, TraceTensor } from '../engine/types.ts'
 import { type SafetensorsTensor, writeSafetensors } from '../formats/safetensors/write-safetensors.ts'
 import { EngineError } from '../shared/errors.ts'
+import { loadOptionsOf, type ModelOptions } from './answer-options.ts'
 import type { CommandContext } from './context.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
 import { untilAborted } from './interrupts.ts'
@@ -12,16 +13,13 @@ import { findPictures } from './pictures.ts'
 import { Terminal, type TerminalOptions } from './terminal.ts'
 import { withModel } from './with-model.ts'
 
-export interface TraceOptions extends TerminalOptions {
+export interface TraceOptions extends TerminalOptions, Omit<ModelOptions, 'model'> {
   readonly out: string
   readonly image?: string
   readonly ask?: string
   readonly prompt?: string
-  readonly precision: PrecisionName
   readonly detail: Detail
   readonly greedy: number
-  readonly mmproj?: string
-  readonly threads?: number
 }
 
 export async function runTrace(
@@ -29,7 +27,7 @@ export async function runTrace(
   options: TraceOptions,
   context: CommandContext,
 ): Promise<ExitCode> {
-  const { out, ask, prompt, precision, mmproj, threads } = options
+  const { out, ask, prompt } = options
   if ((ask === undefined) === (prompt === undefined)) {
     throw new EngineError('option/prompt', {
       message: `trace: expected either --ask or --prompt, found ${ask === undefined ? 'neither' : 'both'}.`,
@@ -39,13 +37,7 @@ export async function runTrace(
   const terminal = new Terminal(context, options)
   await checkTarget(out)
   const [image] = await findPictures(options.image === undefined ? [] : [options.image], context.stdin)
-  const request = {
-    model: reference,
-    precision,
-    ...(mmproj !== undefined && { projector: mmproj }),
-    ...(threads !== undefined && { threads }),
-  }
-  return withModel(context, terminal, request, async (model) => {
+  return withModel(context, terminal, { model: reference, ...loadOptionsOf(options) }, async (model) => {
     const running = model.trace({
       ...(ask !== undefined && { ask }),
       ...(prompt !== undefined && { prompt }),
@@ -53,8 +45,8 @@ export async function runTrace(
       detail: options.detail,
       greedyTokens: options.greedy,
     })
-    const tensors = await untilAborted(running, context.interrupts.signal)
-    await replaceFile(out, writeSafetensors(tensors.map(encodeTensor), { format: 'pt' }))
+    const tensors = (await untilAborted(running, context.interrupts.signal)).map(encodeTensor)
+    await replaceFile(out, writeSafetensors(tensors, { format: 'pt' }))
     terminal.report([...tableOf(tensors), `→ ${out}`])
     return EXIT.done
   })
@@ -65,12 +57,9 @@ function encodeTensor({ name, shape, data }: TraceTensor): SafetensorsTensor {
   return { name, type: data instanceof Int32Array ? 'I32' : 'F32', shape, data: bytes }
 }
 
-function tableOf(tensors: readonly TraceTensor[]): string[] {
+function tableOf(tensors: readonly SafetensorsTensor[]): string[] {
   const width = Math.max(...tensors.map(({ name }) => name.length))
-  return tensors.map(({ name, shape, data }) => {
-    const type = data instanceof Int32Array ? 'I32' : 'F32'
-    return `${name.padEnd(width)}  ${type}  [${shape.join(', ')}]`
-  })
+  return tensors.map(({ name, type, shape }) => `${name.padEnd(width)}  ${type}  [${shape.join(', ')}]`)
 }
 
 /** Found before the model is loaded, not after. */
