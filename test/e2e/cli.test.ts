@@ -83,7 +83,9 @@ describe('onsight describe', () => {
     const plain = await runOnsight(args)
     expect(plain.stderr).toMatch(/^onsight: /)
     expect((await runOnsight(args, { env: { FORCE_COLOR: '1' } })).stderr).toMatch(/^.\[31monsight:.\[39m /)
-    expect((await runOnsight(args, { env: { FORCE_COLOR: '1', NO_COLOR: '1' } })).stderr).toBe(plain.stderr)
+    // Some versions of Node warn when both are set.
+    const both = await runOnsight(args, { env: { FORCE_COLOR: '1', NO_COLOR: '1' } })
+    expect(both.stderr.endsWith(plain.stderr)).toBe(true)
   })
 })
 
