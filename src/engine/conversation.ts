@@ -5,6 +5,7 @@ import { isAbortError } from '../shared/abort.ts'
 import { EngineError } from '../shared/errors.ts'
 import type { ChatMessage } from '../text/chat-template/chat-message.ts'
 import { buildChatPrompt } from './build-prompt.ts'
+import { checkOptions, type OptionRules, TEXT_RULE } from './check-options.ts'
 import { resolveGenerationOptions } from './generation-options.ts'
 import type { LoadedModel } from './loaded-model.ts'
 import { encodePicture, type Picture, preparePicture } from './picture.ts'
@@ -28,6 +29,7 @@ export class Conversation implements Chat {
   #isDisposed = false
 
   constructor(loaded: LoadedModel, options: ChatOptions, onDispose: (chat: Conversation) => void) {
+    checkOptions(options, CHAT_RULES, 'for a conversation')
     this.#loaded = loaded
     this.#onDispose = onDispose
     this.#session = new TokenSession(loaded.model, loaded.queue)
@@ -75,6 +77,8 @@ export class Conversation implements Chat {
   ): AsyncGenerator<ChatEvent, void, undefined> {
     const clock = new AnswerClock()
     const fresh: Picture[] = []
+    let heard = ''
+    let keep: ((answer: string) => void) | undefined
     let isKept = false
     try {
       try {
@@ -94,15 +98,19 @@ export class Conversation implements Chat {
       const messages = [...this.#messages, userTurn(message)]
       const pictures = [...this.#pictures, ...fresh]
       const prompt = buildChatPrompt(this.#loaded, messages, pictures)
+      keep = (answer) => {
+        isKept = true
+        this.#messages = [...messages, { role: 'assistant', content: [{ type: 'text', text: answer }] }]
+        this.#pictures = pictures
+      }
       for await (const event of this.#generate(prompt, resolved, clock, fresh)) {
-        if (event.type === 'answer-finished' && event.tokenIds.length > 0) {
-          isKept = true
-          this.#messages = [...messages, { role: 'assistant', content: [{ type: 'text', text: event.text }] }]
-          this.#pictures = pictures
-        }
+        if (event.type === 'text-delta') heard += event.text
+        if (event.type === 'answer-finished' && event.tokenIds.length > 0) keep(event.text)
         yield event
       }
     } finally {
+      // Whoever stopped listening in the middle of an answer has heard its beginning.
+      if (!isKept && heard !== '') keep?.(heard)
       if (!isKept) for (const { features } of fresh) this.#loaded.backend.free(features)
     }
   }
@@ -221,10 +229,18 @@ function userTurn({ text, images = [] }: UserMessage): ChatMessage {
   }
 }
 
+const CHAT_RULES = { system: TEXT_RULE } satisfies OptionRules
+
+const MESSAGE_RULES = {
+  text: TEXT_RULE,
+  images: { accepts: Array.isArray, says: 'a list of pictures' },
+} satisfies OptionRules
+
 function checkMessage(message: UserMessage): void {
-  if (typeof message?.text !== 'string') {
+  checkOptions(message, MESSAGE_RULES, 'of a message')
+  if (message.text === undefined) {
     throw new EngineError('option/invalid', {
-      message: `A message must have a text; found ${typeof message?.text}.`,
+      message: 'A message must have a text; found none.',
       hint: 'Call send({ text: "…", images: [picture] }).',
     })
   }

@@ -1,21 +1,23 @@
 /** The composition root: from a model reference to a model that answers. */
 import { createWasmBackend } from '../backend/wasm/wasm-backend.ts'
-import { optional, requireNumber, requireNumbers } from '../formats/gguf/metadata.ts'
-import { PassQueue } from '../generation/pass-queue.ts'
 import type { ImageDecoder } from '../image/decoder.ts'
-import type { PreprocessorSettings } from '../image/preprocess.ts'
-import { parsePreprocessorConfig, preprocessorFromProjector } from '../image/preprocessor-config.ts'
-import { loadLanguageModel } from '../models/language-model.ts'
-import { choosePrecision, PRECISIONS } from '../models/precision.ts'
-import { type ParsedCheckpoint, parseCheckpoint, pictureKind } from '../models/registry.ts'
-import { WeightLoader } from '../models/weight-loader.ts'
+import { PRECISIONS } from '../models/precision.ts'
 import { throwIfAborted } from '../shared/abort.ts'
 import { EngineError } from '../shared/errors.ts'
 import type { FileHost } from '../shared/model-files.ts'
 import type { WorkerHost } from '../shared/worker-port.ts'
+import { assembleModel, prepareModel } from './assemble-model.ts'
+import {
+  ANY_RULE,
+  checkOptions,
+  choiceRule,
+  FUNCTION_RULE,
+  type OptionRules,
+  SIGNAL_RULE,
+  wholeNumberRule,
+} from './check-options.ts'
 import { Conversation } from './conversation.ts'
 import type { LoadedModel } from './loaded-model.ts'
-import { loadModelText } from './model-text.ts'
 import { type OpenedCheckpoint, openCheckpoint } from './open-checkpoint.ts'
 import { runTrace } from './trace.ts'
 import type {
@@ -42,7 +44,7 @@ export async function loadModelOn(
   reference: string,
   options: LoadModelOptions = {},
 ): Promise<Model> {
-  checkOptions(reference, options)
+  checkRequest(reference, options)
   const start = performance.now()
   throwIfAborted(options.signal)
   const opened = await openCheckpoint(host.files, reference, options.projector)
@@ -64,93 +66,18 @@ async function loadParts(
   opened: OpenedCheckpoint,
   options: LoadModelOptions,
 ): Promise<{ loaded: LoadedModel; fileBytes: number }> {
-  const { checkpoint } = opened
-  const parsed = parseCheckpoint(checkpoint)
-  const { config } = parsed
-  const preprocessor = await loadPreprocessor(opened, parsed)
-  const text = await loadModelText(opened, config)
-  const fileBytes = [...parsed.tensors.values()].reduce((sum, { byteLength }) => sum + byteLength, 0)
-  const precision = choosePrecision(options.precision ?? 'auto', checkpoint.container)
+  const prepared = await prepareModel(opened)
   const backend = await createWasmBackend(
     host.workers,
     options.threads === undefined ? {} : { threads: options.threads },
   )
   try {
-    const loader = new WeightLoader({
-      backend,
-      tensors: parsed.tensors,
-      precision,
-      name: checkpoint.name,
-      signal: options.signal,
-      onProgress: (loadedBytes) => options.onProgress?.({ loadedBytes, totalBytes: fileBytes }),
-    })
-    const model = await loadLanguageModel(backend, config, loader, {
-      kvType: precision.kind === 'f32' ? 'F32' : 'F16',
-    })
-    const contextLength = Math.min(
-      options.contextLength ?? config.decoder.contextLength,
-      config.decoder.contextLength,
-    )
-    const { images, files } = host
-    const loaded = {
-      name: checkpoint.name,
-      backend,
-      model,
-      text,
-      preprocessor,
-      queue: new PassQueue(),
-      images,
-      files,
-      contextLength,
-    }
-    return { loaded, fileBytes }
+    const loaded = await assembleModel(prepared, backend, host, options)
+    return { loaded, fileBytes: prepared.fileBytes }
   } catch (error) {
     await backend.dispose()
     throw error
   }
-}
-
-async function loadPreprocessor(
-  opened: OpenedCheckpoint,
-  parsed: ParsedCheckpoint,
-): Promise<PreprocessorSettings | undefined> {
-  const kind = pictureKind(parsed)
-  const { vision } = parsed.config
-  if (!kind || !vision) return undefined
-  const { checkpoint, files } = opened
-  if (checkpoint.container === 'gguf') {
-    const file = checkpoint.projector as NonNullable<typeof checkpoint.projector>
-    return preprocessorFromProjector(
-      {
-        projector: kind,
-        imageSize: vision.imageSize,
-        mean: requireNumbers(file, 'clip.vision.image_mean'),
-        std: requireNumbers(file, 'clip.vision.image_std'),
-        longestEdge: optional(file, 'clip.vision.preproc_image_size', requireNumber),
-      },
-      file.source.name,
-    )
-  }
-  const read = async (name: string) => {
-    const value = await files?.read(name)
-    return value === undefined ? undefined : { name: files?.label(name) ?? name, value }
-  }
-  const settings = parsePreprocessorConfig({
-    preprocessor: await read('preprocessor_config.json'),
-    processor: await read('processor_config.json'),
-  })
-  checkFrameSize(settings, vision.imageSize, checkpoint.name)
-  return settings
-}
-
-/** Frames of another size than the tower's position table would be read wrongly. */
-function checkFrameSize(settings: PreprocessorSettings, imageSize: number, name: string): void {
-  const side = settings.kind === 'idefics3' ? settings.tileEdge : imageSize
-  if (side === imageSize) return
-  throw new EngineError('model/frame-size', {
-    message: `${name}: pictures are cut to ${side} pixels (preprocessor_config.json), but the vision tower takes ${imageSize} (config.json).`,
-    hint: 'The two files belong to different models; fetch them again.',
-  })
 }
 
 function describe(
@@ -221,30 +148,23 @@ class EngineModel implements Model {
   }
 }
 
-const OPTIONS = ['projector', 'precision', 'threads', 'contextLength', 'onProgress', 'signal']
+const RULES = {
+  projector: {
+    accepts: (value) => typeof value === 'string' && value !== '',
+    says: 'the path of an mmproj file',
+  },
+  precision: choiceRule(PRECISIONS),
+  threads: ANY_RULE, // the backend knows its bounds
+  contextLength: wholeNumberRule(1, Number.MAX_SAFE_INTEGER, 'a whole number of at least 1'),
+  onProgress: FUNCTION_RULE,
+  signal: SIGNAL_RULE,
+} satisfies OptionRules
 
-function checkOptions(reference: unknown, options: LoadModelOptions): void {
+function checkRequest(reference: unknown, options: LoadModelOptions): void {
   if (typeof reference !== 'string' || reference === '') {
     throw new EngineError('option/invalid', {
       message: `A model is named by the path of its folder or .gguf file; found ${JSON.stringify(reference) ?? String(reference)}.`,
     })
   }
-  for (const name of Object.keys(options)) {
-    if (OPTIONS.includes(name)) continue
-    throw new EngineError('option/unknown', {
-      message: `There is no option "${name}" for loading a model.`,
-      hint: `Options are ${OPTIONS.join(', ')}.`,
-    })
-  }
-  const { precision, contextLength } = options
-  if (precision !== undefined && !PRECISIONS.includes(precision)) {
-    throw new EngineError('option/invalid', {
-      message: `The option "precision" must be one of ${PRECISIONS.join(', ')}; found ${JSON.stringify(precision)}.`,
-    })
-  }
-  if (contextLength !== undefined && !(Number.isInteger(contextLength) && contextLength > 0)) {
-    throw new EngineError('option/invalid', {
-      message: `The option "contextLength" must be a whole number of at least 1; found ${contextLength}.`,
-    })
-  }
+  checkOptions(options, RULES, 'for loading a model')
 }

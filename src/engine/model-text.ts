@@ -4,6 +4,7 @@ import type { ModelConfig } from '../models/model-config.ts'
 import { EngineError } from '../shared/errors.ts'
 import { type ChatTemplate, createChatTemplate } from '../text/chat-template/chat-template.ts'
 import { fallbackChatTemplate, findChatTemplate } from '../text/chat-template/find-chat-template.ts'
+import { IMAGE_PLACEHOLDER } from '../text/image-prompt.ts'
 import { isJsonObject } from '../text/json-fields.ts'
 import { findStopTokens } from '../text/stop-tokens.ts'
 import {
@@ -46,6 +47,7 @@ async function loadFromFiles(files: JsonFiles, rawConfig: unknown, config: Model
   const name = files.label('tokenizer.json')
   const tokenizer = createTokenizerFromJson(await files.require('tokenizer.json'), tokenizerConfig, name)
   checkVocabulary(tokenizer, config, name)
+  checkImageToken(tokenizer, rawConfig, config, name)
   const { template, warnings } = buildTemplate(tokenizer, config, {
     chatTemplateJinja: await files.readText('chat_template.jinja'),
     chatTemplateJson: await files.read('chat_template.json'),
@@ -77,6 +79,23 @@ function checkVocabulary(tokenizer: Tokenizer, { decoder }: ModelConfig, name: s
   if (tokenizer.vocabSize <= decoder.vocabSize) return
   throw new EngineError('model/tokenizer-mismatch', {
     message: `${name} has token ids up to ${tokenizer.vocabSize - 1}, but the model has embeddings for ${decoder.vocabSize} tokens.`,
+    hint: 'The tokenizer belongs to another model; fetch the files of one release.',
+  })
+}
+
+/** The configuration names the id of the image token, which another tokenizer has elsewhere. */
+function checkImageToken(
+  tokenizer: Tokenizer,
+  rawConfig: unknown,
+  { projector }: ModelConfig,
+  name: string,
+): void {
+  const fields = isJsonObject(rawConfig) ? rawConfig : {}
+  const stated = fields['image_token_id'] ?? fields['image_token_index']
+  const found = tokenizer.tokenToId(IMAGE_PLACEHOLDER)
+  if (!projector || typeof stated !== 'number' || stated === found) return
+  throw new EngineError('model/tokenizer-mismatch', {
+    message: `${name}: expected "${IMAGE_PLACEHOLDER}" to be token ${stated}, as config.json says; found ${found ?? 'no such token'}.`,
     hint: 'The tokenizer belongs to another model; fetch the files of one release.',
   })
 }

@@ -26,6 +26,7 @@ export interface OpenedCheckpoint {
 
 const SINGLE_FILE = 'model.safetensors'
 const INDEX_FILE = 'model.safetensors.index.json'
+const SHARD = /-\d{5}-of-\d{5}\.safetensors$/
 const PICKLE = /\.(bin|pt|pth|ckpt|pkl)$/
 
 /** @param projector An mmproj file that the user named; else it is looked for beside a GGUF model. */
@@ -36,7 +37,7 @@ export async function openCheckpoint(
 ): Promise<OpenedCheckpoint> {
   const { folder, fileName } = await host.locateModel(reference)
   if (fileName === undefined) return openFolder(host, folder, projector)
-  if (fileName.endsWith('.safetensors')) return openSafetensors(folder)
+  if (fileName.endsWith('.safetensors')) return openSafetensors(folder, projector, fileName)
   if (PICKLE.test(fileName)) throw pickleError(`${folder.name}/${fileName}`)
   return openGguf(host, folder, fileName, projector)
 }
@@ -47,8 +48,11 @@ async function openFolder(
   projector?: string,
 ): Promise<OpenedCheckpoint> {
   const names = await folder.list()
-  if (names.includes('config.json')) return openSafetensors(folder)
   const ggufs = names.filter((name) => name.endsWith('.gguf')).sort()
+  // Repositories of GGUF files often keep the config.json of the model that they were made from.
+  const hasWeights = names.some((name) => /\.safetensors(\.index\.json)?$/.test(name))
+  if (names.includes('config.json') && (hasWeights || ggufs.length === 0))
+    return openSafetensors(folder, projector)
   if (ggufs.length === 0) throw nothingToLoad(folder, names)
   const texts = await listTextModels(folder, ggufs)
   const [only, ...more] = texts
@@ -96,10 +100,21 @@ function pickleError(name: string): EngineError {
   })
 }
 
-async function openSafetensors(folder: ModelFolder): Promise<OpenedCheckpoint> {
+/** @param named The file of weights that the user named; a shard stands for the whole of its index. */
+async function openSafetensors(
+  folder: ModelFolder,
+  projector?: string,
+  named?: string,
+): Promise<OpenedCheckpoint> {
+  if (projector !== undefined) {
+    throw new EngineError('option/projector', {
+      message: `${folder.name} is a Hugging Face folder, which holds its projector itself; ${projector} goes with a GGUF model only.`,
+      hint: 'Leave the projector out, or give the .gguf text model.',
+    })
+  }
   const files = new JsonFiles(folder)
   const config = await files.require('config.json')
-  const tensors = await openTensors(folder, files)
+  const tensors = await openTensors(folder, files, named)
   const sources = [...new Set([...tensors.values()].map((tensor) => tensor.source))]
   return {
     checkpoint: { container: 'safetensors', name: folder.name, config, tensors },
@@ -109,18 +124,20 @@ async function openSafetensors(folder: ModelFolder): Promise<OpenedCheckpoint> {
   }
 }
 
-async function openTensors(folder: ModelFolder, files: JsonFiles): Promise<Map<string, TensorInfo>> {
+async function openTensors(
+  folder: ModelFolder,
+  files: JsonFiles,
+  named?: string,
+): Promise<Map<string, TensorInfo>> {
   const names = await folder.list()
-  if (names.includes(INDEX_FILE)) {
+  const single = named !== undefined && !SHARD.test(named) ? named : undefined
+  if (single === undefined && names.includes(INDEX_FILE)) {
     const index = await files.require(INDEX_FILE)
     return loadShardedSafetensors(index, `${folder.name}/${INDEX_FILE}`, (name) => folder.open(name))
   }
   const candidates = names.filter((name) => name.endsWith('.safetensors'))
-  const chosen = candidates.includes(SINGLE_FILE)
-    ? SINGLE_FILE
-    : candidates.length === 1
-      ? candidates[0]
-      : undefined
+  const only = candidates.length === 1 ? candidates[0] : undefined
+  const chosen = single ?? (candidates.includes(SINGLE_FILE) ? SINGLE_FILE : only)
   if (chosen === undefined) {
     const pickle = names.find((name) => PICKLE.test(name))
     if (candidates.length === 0 && pickle !== undefined) throw pickleError(`${folder.name}/${pickle}`)

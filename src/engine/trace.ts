@@ -5,13 +5,26 @@ import { type Prompt, TokenSession } from '../generation/token-session.ts'
 import { patchGrid } from '../models/model-config.ts'
 import { EngineError } from '../shared/errors.ts'
 import { buildChatPrompt, buildRawPrompt } from './build-prompt.ts'
+import { ANY_RULE, checkOptions, type OptionRules, TEXT_RULE, wholeNumberRule } from './check-options.ts'
+import { DETAIL_RULE } from './generation-options.ts'
 import type { LoadedModel } from './loaded-model.ts'
 import { encodePicture, type Picture, preparePicture, requireEncoder } from './picture.ts'
 import type { TraceRequest, TraceTensor } from './types.ts'
 
 const DEFAULT_GREEDY_TOKENS = 64
+/** More would only take time: the reference vectors have 64. */
+const MAX_GREEDY_TOKENS = 65536
+
+const RULES = {
+  ask: TEXT_RULE,
+  prompt: TEXT_RULE,
+  image: ANY_RULE, // checked where it is read
+  detail: DETAIL_RULE,
+  greedyTokens: wholeNumberRule(0, MAX_GREEDY_TOKENS, `a whole number from 0 to ${MAX_GREEDY_TOKENS}`),
+} satisfies OptionRules
 
 export async function runTrace(loaded: LoadedModel, request: TraceRequest): Promise<TraceTensor[]> {
+  checkOptions(request, RULES, 'for a trace')
   if ((request.ask === undefined) === (request.prompt === undefined)) {
     throw new EngineError('option/invalid', {
       message: 'A trace needs either a question ("ask") or a raw prompt ("prompt"), and not both.',

@@ -139,7 +139,8 @@ export interface ChatOptions {
 export interface Chat {
   /**
    * Adds a message and streams the answer. The message and the answer become part of the conversation when the answer
-   * has begun; a rejected message (a broken picture, a prompt longer than the context) leaves it as it was.
+   * has begun, also when its end is not waited for; a rejected message (a broken picture, a prompt longer than the
+   * context) leaves it as it was.
    */
   send(message: UserMessage, options?: GenerationOptions): AsyncIterableIterator<ChatEvent>
   /** Gives back the conversation's memory. Safe to call twice. */

@@ -2,6 +2,7 @@
 import { isAbortError } from '../shared/abort.ts'
 import { createStopStringFilter } from '../text/stop-strings.ts'
 import type { Tokenizer } from '../text/tokenizer/tokenizer.ts'
+import { checkLogits } from './check-logits.ts'
 import { createRepetitionGuard } from './repetition-guard.ts'
 import { createSampler, type SamplingOptions } from './sampler.ts'
 import type { PrefillProgress, Prompt, TokenSession } from './token-session.ts'
@@ -46,6 +47,7 @@ export async function* generate(request: GenerateRequest): AsyncGenerator<Genera
   try {
     let logits = yield* prefill(session, prompt, signal)
     for (let count = 1; ; count++) {
+      checkLogits(logits, session.length)
       const id = sampler.next(logits, seen)
       seen.add(id)
       if (stopTokens.has(id) && !options.ignoreEos) {

@@ -91,7 +91,7 @@ export class TokenSession {
       const { decoder, backend } = this.#model
       await this.#cache.reserve(end, start)
       const ids = Int32Array.from(prompt.ids.slice(start, end))
-      const replacements = prompt.images.flatMap((span) => overlap(span, start, end, decoder.config.dim))
+      const replacements = prompt.images.flatMap((span) => rowsWithin(span, start, end, decoder.config.dim))
       decoder.run({ ids, replacements, position: start, cache: this.#cache, want: last ? 'last' : 'none' })
       let logits: Float32Array | undefined
       if (last)
@@ -127,7 +127,7 @@ export class TokenSession {
 }
 
 /** The part of a picture's rows that falls into tokens `start` to `end`. */
-function overlap(
+export function rowsWithin(
   { at, rows, features }: ImageSpan,
   start: number,
   end: number,

@@ -1,7 +1,7 @@
 import { EngineError } from '../shared/errors.ts'
 
 /** Larger than any size in a published configuration (vocabularies reach 262,144; contexts 10 million). */
-const MAX_COUNT = 2 ** 28
+export const MAX_COUNT = 2 ** 28
 
 /**
  * Reads the fields of one JSON object of a model's configuration. Messages name the file and the whole path of the

@@ -12,6 +12,7 @@ import {
   type VisionConfig,
 } from './model-config.ts'
 import { Projector, type ProjectorWeights, projectorPlan } from './projector/projector.ts'
+import { divideFrequencies, ROPE_DIVISORS } from './rope-frequencies.ts'
 import { type VisionLayer, VisionTower, type VisionWeights, visionPlan } from './vision/vision.ts'
 import type { WeightLoader } from './weight-loader.ts'
 
@@ -114,13 +115,20 @@ export async function loadLanguageModel(
 ): Promise<LanguageModel> {
   try {
     const decoder = await loadDecoder(loader, config.decoder)
+    const ropeFrequencies = await loadRopeFrequencies(loader, config.decoder)
     const vision = config.vision && (await loadVision(loader, config.vision))
     const projector =
       config.vision &&
       config.projector &&
       (await loadProjector(loader, config.vision, config.projector, config.decoder.dim))
     await loader.finish()
-    return new LanguageModel(backend, config, { decoder, vision, projector }, loader.takeBuffers(), options)
+    return new LanguageModel(
+      backend,
+      { ...config, decoder: { ...config.decoder, ropeFrequencies } },
+      { decoder, vision, projector },
+      loader.takeBuffers(),
+      options,
+    )
   } catch (error) {
     loader.abandon()
     throw error
@@ -137,6 +145,15 @@ async function loadDecoder(loader: WeightLoader, config: DecoderConfig): Promise
   const tied = config.tiedEmbeddings ?? !loader.has('output.weight')
   const output = tied ? tokenEmbedding : await loader.matrix('output.weight', vocabSize, dim, 'output')
   return { tokenEmbedding, layers, outputNorm, output }
+}
+
+/** Those of the configuration, slowed where the file holds divisors. */
+async function loadRopeFrequencies(
+  loader: WeightLoader,
+  { ropeFrequencies, headDim }: DecoderConfig,
+): Promise<Float32Array> {
+  if (!loader.has(ROPE_DIVISORS)) return ropeFrequencies
+  return divideFrequencies(ropeFrequencies, await loader.floats(ROPE_DIVISORS, headDim / 2))
 }
 
 async function loadDecoderLayer(

@@ -4,11 +4,12 @@
  */
 
 import type { GgufFile } from '../formats/gguf/load-gguf.ts'
-import { optional, requireCount, requireNumber, requireString } from '../formats/gguf/metadata.ts'
+import { optional, requireNumber, requireString } from '../formats/gguf/metadata.ts'
 import type { TensorInfo } from '../formats/tensor-info.ts'
 import { EngineError } from '../shared/errors.ts'
 import type { Checkpoint, GgufCheckpoint, SafetensorsCheckpoint } from './checkpoint.ts'
 import { ConfigFields } from './config-fields.ts'
+import { requireSize } from './gguf-fields.ts'
 import { type DecoderTraits, parseDecoderConfig, parseGgufDecoderConfig } from './llama/config.ts'
 import { renameDecoderTensor } from './llama/weights.ts'
 import { type ModelConfig, type ProjectorConfig, patchGrid, type VisionConfig } from './model-config.ts'
@@ -25,12 +26,11 @@ const DECODERS: Readonly<Record<string, DecoderTraits>> = {
   qwen3: { qkvBias: false, queryKeyNorm: true, ggufPairing: 'half' },
 }
 
-/** Vision-language models of Hugging Face, by `model_type`, and mmproj files, by `clip.projector_type`. */
+/** Vision-language models of Hugging Face, by `model_type`. */
 const PICTURES: Readonly<Record<string, 'idefics3' | 'mlp'>> = {
   idefics3: 'idefics3',
   smolvlm: 'idefics3',
   llava: 'mlp',
-  mlp: 'mlp',
 }
 
 /** A checkpoint understood: what it is, and its tensors by the engine's names. */
@@ -39,8 +39,7 @@ export interface ParsedCheckpoint {
   readonly tensors: ReadonlyMap<string, TensorInfo>
 }
 
-/** Which prompt and preprocessing a model needs. */
-export type PictureKind = 'idefics3' | 'mlp'
+type PictureKind = 'idefics3' | 'mlp'
 
 /** Reads the configuration and renames the tensors. Throws `model/unknown-architecture` or `config/…`. */
 export function parseCheckpoint(checkpoint: Checkpoint): ParsedCheckpoint {
@@ -51,7 +50,7 @@ function parseSafetensors({ name, config, tensors }: SafetensorsCheckpoint): Par
   const file = `${name}/config.json`
   const fields = new ConfigFields(config, file)
   const architecture = fields.string('model_type')
-  const pictures = PICTURES[architecture]
+  const pictures = Object.hasOwn(PICTURES, architecture) ? PICTURES[architecture] : undefined
   const renamed = renameAll(
     tensors,
     (tensor) => renameProjectorTensor(tensor) ?? renameVisionTensor(tensor) ?? renameDecoderTensor(tensor),
@@ -113,8 +112,7 @@ function parseGguf({ text, projector: file }: GgufCheckpoint): ParsedCheckpoint 
   }
 }
 
-/** The kind of an mmproj file. */
-export function projectorKind(file: GgufFile): PictureKind {
+function projectorKind(file: GgufFile): PictureKind {
   const key = file.metadata.has('clip.vision.projector_type')
     ? 'clip.vision.projector_type'
     : 'clip.projector_type'
@@ -127,12 +125,6 @@ export function projectorKind(file: GgufFile): PictureKind {
   })
 }
 
-/** How a model takes pictures; undefined for a text model. */
-export function pictureKind({ config }: ParsedCheckpoint): PictureKind | undefined {
-  if (!config.projector) return undefined
-  return config.projector.kind === 'pixel-shuffle' ? 'idefics3' : 'mlp'
-}
-
 function parseGgufProjector(
   file: GgufFile,
   kind: PictureKind,
@@ -140,7 +132,7 @@ function parseGgufProjector(
   decoderDim: number,
 ): ProjectorConfig {
   if (kind === 'idefics3') {
-    const factor = optional(file, 'clip.vision.projector.scale_factor', requireCount) ?? 2
+    const factor = optional(file, 'clip.vision.projector.scale_factor', requireSize) ?? 2
     return { kind: 'pixel-shuffle', factor: checkFactor(factor, patchGrid(vision), file.source.name) }
   }
   const hiddenDim = file.tensors.get('mm.0.weight')?.shape[0] ?? decoderDim
@@ -171,7 +163,7 @@ function requireTraits(architecture: string, file: string): DecoderTraits {
   if (traits) return traits
   throw new EngineError('model/unknown-architecture', {
     message: `${file}: the architecture "${architecture}" is not supported; supported are ${[
-      ...new Set([...Object.keys(DECODERS), ...Object.keys(PICTURES).filter((name) => name !== 'mlp')]),
+      ...new Set([...Object.keys(DECODERS), ...Object.keys(PICTURES)]),
     ].join(', ')}.`,
     hint: 'Use a SmolVLM, SmolVLM2, Idefics3, LLaVA-1.5, Llama, SmolLM2, Qwen2 or Qwen3 model.',
   })

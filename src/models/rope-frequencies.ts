@@ -4,6 +4,9 @@
  */
 const { fround } = Math
 
+/** The tensor with which GGUF files state Llama 3's scaling: a divisor for each pair. */
+export const ROPE_DIVISORS = 'rope_freqs.weight'
+
 export type RopeScaling =
   | { readonly type: 'default' }
   | { readonly type: 'linear'; readonly factor: number }
@@ -14,25 +17,26 @@ export type RopeScaling =
       readonly highFreqFactor: number
       readonly originalContext: number
     }
-  /** Divisors per pair, as GGUF's `rope_freqs.weight`. */
-  | { readonly type: 'divisors'; readonly divisors: Float32Array }
 
 export function ropeFrequencies(base: number, headDim: number, scaling: RopeScaling): Float32Array {
   const frequencies = new Float32Array(headDim / 2)
   for (let i = 0; i < frequencies.length; i++) {
     frequencies[i] = 1 / fround(base ** fround((2 * i) / headDim))
   }
-  return frequencies.map((frequency, i) => scaleFrequency(frequency, i, scaling))
+  return frequencies.map((frequency) => scaleFrequency(frequency, scaling))
 }
 
-function scaleFrequency(frequency: number, index: number, scaling: RopeScaling): number {
+/** Slows each pair by its divisor. */
+export function divideFrequencies(frequencies: Float32Array, divisors: Float32Array): Float32Array {
+  return frequencies.map((frequency, i) => fround(frequency / (divisors[i] as number)))
+}
+
+function scaleFrequency(frequency: number, scaling: RopeScaling): number {
   switch (scaling.type) {
     case 'default':
       return frequency
     case 'linear':
       return fround(frequency / scaling.factor)
-    case 'divisors':
-      return fround(frequency / (scaling.divisors[index] ?? 1))
     case 'llama3': {
       const { factor, lowFreqFactor, highFreqFactor, originalContext } = scaling
       const wavelength = fround((2 * Math.PI) / frequency)

@@ -6,7 +6,7 @@ import type { Backend, BufferRef, DeviceBuffer } from '../backend/backend.ts'
 import { isFloatMatrixType, isMatrixType, type MatrixType } from '../backend/ops.ts'
 import type { TensorInfo } from '../formats/tensor-info.ts'
 import { decodeBlocks, isDecodable } from '../quant/decode.ts'
-import { byteLengthOf, TENSOR_TYPES } from '../quant/tensor-types.ts'
+import { byteLengthOf, TENSOR_TYPES, type TensorType } from '../quant/tensor-types.ts'
 import { throwIfAborted } from '../shared/abort.ts'
 import { EngineError } from '../shared/errors.ts'
 import type { Matrix } from './blocks/matrix.ts'
@@ -20,6 +20,8 @@ export interface WeightLoaderOptions {
   /** What messages call the checkpoint. */
   readonly name: string
   readonly onProgress?: ((loadedBytes: number) => void) | undefined
+  /** Told the name of each matrix, for whoever observes or exchanges weights. */
+  readonly onMatrix?: ((name: string, matrix: Matrix) => void) | undefined
   readonly signal?: AbortSignal | undefined
 }
 
@@ -27,6 +29,7 @@ export interface WeightLoaderOptions {
 const PIECE_BYTES = 4 * 1024 * 1024
 /** Longest row that the kernels' scratch memory holds (kernels/wasm/matmul-quantized.ts); published models reach 28,672. */
 const MAX_COLUMNS = 32768
+const INTEGER_TYPES: readonly TensorType[] = ['I8', 'I16', 'I32', 'U8', 'BOOL']
 /** A panel of the packed layout: pieces are whole panels. */
 const PANEL_ROWS = 8
 
@@ -80,7 +83,9 @@ export class WeightLoader {
         this.#pack(info, type, source, data, count, columns, firstRow)
       })
     }
-    return { type, rows, columns, data }
+    const matrix = { type, rows, columns, data }
+    this.#options.onMatrix?.(name, matrix)
+    return matrix
   }
 
   /** A bias, a norm's weight, a table of positions: float32 on the device whatever the file holds. */
@@ -212,7 +217,8 @@ export class WeightLoader {
         hint: 'The download may be incomplete, or the configuration belongs to another model.',
       })
     }
-    if (!isDecodable(info.type)) throw this.#unsupported(info)
+    // Whole numbers are quantised weights of schemes that keep their scales elsewhere, which nobody would apply here.
+    if (!isDecodable(info.type) || INTEGER_TYPES.includes(info.type)) throw this.#unsupported(info)
     return info
   }
 
@@ -233,7 +239,7 @@ export class WeightLoader {
     return new EngineError('format/unsupported-tensor-type', {
       message: `${this.#label(info)} has the type ${info.type}, which is not supported.`,
       hint: `Use a file with one of ${Object.keys(TENSOR_TYPES)
-        .filter((type) => isDecodable(type as TensorInfo['type']))
+        .filter((type) => isDecodable(type as TensorType) && !INTEGER_TYPES.includes(type as TensorType))
         .join(', ')}.`,
     })
   }

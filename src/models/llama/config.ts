@@ -1,11 +1,12 @@
 /** Configurations of Llama-shaped decoders, from Hugging Face `config.json` and from GGUF metadata. */
 import type { RopePairing } from '../../backend/ops.ts'
 import type { GgufFile } from '../../formats/gguf/load-gguf.ts'
-import { optional, requireCount, requireNumber, requireString } from '../../formats/gguf/metadata.ts'
-import { EngineError } from '../../shared/errors.ts'
+import { optional, requireString } from '../../formats/gguf/metadata.ts'
 import type { ConfigFields } from '../config-fields.ts'
+import { fieldError, requirePositive, requireSize } from '../gguf-fields.ts'
+import { headProblem } from '../head-sizes.ts'
 import type { DecoderConfig } from '../model-config.ts'
-import { type RopeScaling, ropeFrequencies } from '../rope-frequencies.ts'
+import { ROPE_DIVISORS, type RopeScaling, ropeFrequencies } from '../rope-frequencies.ts'
 
 /** What the name of an architecture implies and its configuration does not say. */
 export interface DecoderTraits {
@@ -33,9 +34,11 @@ export function parseDecoderConfig(
   const heads = fields.count('num_attention_heads', defaults.heads)
   const kvHeads = fields.count('num_key_value_heads', heads)
   const headDim = fields.has('head_dim') ? fields.count('head_dim') : Math.floor(dim / heads)
+  const problem = headProblem(heads, kvHeads, headDim)
+  if (problem) throw fields.error('num_attention_heads', problem, heads)
   const attentionBias = fields.boolean('attention_bias', false)
   refuseSlidingWindow(fields)
-  const config: DecoderConfig = {
+  return {
     dim,
     layers: fields.count('num_hidden_layers', defaults.layers),
     heads,
@@ -55,8 +58,6 @@ export function parseDecoderConfig(
     queryKeyNorm: traits.queryKeyNorm,
     tiedEmbeddings: fields.has('tie_word_embeddings') ? fields.boolean('tie_word_embeddings') : undefined,
   }
-  checkHeads(config, (expected, found) => fields.error('num_attention_heads', expected, found))
-  return config
 }
 
 /** Theta stands beside the sizes or in `rope_parameters`; scaling in `rope_parameters` or `rope_scaling`. */
@@ -98,37 +99,33 @@ function refuseSlidingWindow(fields: ConfigFields): void {
 export function parseGgufDecoderConfig(gguf: GgufFile, traits: DecoderTraits): DecoderConfig {
   const architecture = requireString(gguf, 'general.architecture')
   const key = (name: string): string => `${architecture}.${name}`
-  const count = (name: string, fallback: number): number =>
-    optional(gguf, key(name), requireCount) ?? fallback
-  const dim = requireCount(gguf, key('embedding_length'))
-  const heads = requireCount(gguf, key('attention.head_count'))
-  const headDim = count('attention.key_length', Math.floor(dim / heads))
-  const rotary = count('rope.dimension_count', headDim)
-  if (rotary !== headDim || count('attention.value_length', headDim) !== headDim) {
-    throw new EngineError('config/bad-field', {
-      message:
-        `${gguf.source.name}: expected "${key('rope.dimension_count')}" and "${key('attention.value_length')}" to equal ` +
-        `the head size ${headDim}, found ${rotary} and ${count('attention.value_length', headDim)}.`,
-      hint: 'Models with partial rotary embedding or unequal heads are not supported.',
-    })
+  const size = (name: string): number => requireSize(gguf, key(name))
+  const sizeOr = (name: string, fallback: number): number =>
+    optional(gguf, key(name), requireSize) ?? fallback
+  const dim = size('embedding_length')
+  const heads = size('attention.head_count')
+  const kvHeads = sizeOr('attention.head_count_kv', heads)
+  const headDim = sizeOr('attention.key_length', Math.floor(dim / heads))
+  for (const name of ['rope.dimension_count', 'attention.value_length']) {
+    // Partial rotary embedding and unequal heads belong to families that are not supported.
+    if (sizeOr(name, headDim) !== headDim)
+      throw fieldError(gguf, key(name), `the head size ${headDim}`, size(name))
   }
-  const embedding = gguf.tensors.get('token_embd.weight')
-  const config: DecoderConfig = {
+  const problem = headProblem(heads, kvHeads, headDim)
+  if (problem) throw fieldError(gguf, key('attention.head_count'), problem, heads)
+  const base = optional(gguf, key('rope.freq_base'), requirePositive) ?? 10000
+  return {
     dim,
-    layers: requireCount(gguf, key('block_count')),
+    layers: size('block_count'),
     heads,
-    kvHeads: count('attention.head_count_kv', heads),
+    kvHeads,
     headDim,
-    hiddenDim: requireCount(gguf, key('feed_forward_length')),
-    vocabSize: embedding?.shape[0] ?? count('vocab_size', 1),
-    contextLength: requireCount(gguf, key('context_length')),
-    epsilon: requireNumber(gguf, key('attention.layer_norm_rms_epsilon')),
+    hiddenDim: size('feed_forward_length'),
+    vocabSize: gguf.tensors.get('token_embd.weight')?.shape[0] ?? sizeOr('vocab_size', 1),
+    contextLength: size('context_length'),
+    epsilon: requirePositive(gguf, key('attention.layer_norm_rms_epsilon')),
     ropePairing: traits.ggufPairing,
-    ropeFrequencies: ropeFrequencies(
-      optional(gguf, key('rope.freq_base'), requireNumber) ?? 10000,
-      headDim,
-      ggufScaling(gguf, key),
-    ),
+    ropeFrequencies: ropeFrequencies(base, headDim, ggufScaling(gguf, key)),
     biases: {
       qkv: traits.qkvBias || gguf.tensors.has('blk.0.attn_q.bias'),
       output: gguf.tensors.has('blk.0.attn_output.bias'),
@@ -137,31 +134,13 @@ export function parseGgufDecoderConfig(gguf: GgufFile, traits: DecoderTraits): D
     queryKeyNorm: traits.queryKeyNorm,
     tiedEmbeddings: gguf.tensors.has('output.weight') ? false : undefined,
   }
-  checkHeads(config, (expected, found) => {
-    return new EngineError('config/bad-field', {
-      message: `${gguf.source.name}: "${key('attention.head_count')}": expected ${expected}, found ${found}.`,
-      hint: 'The file is damaged or of a kind that is not supported.',
-    })
-  })
-  return config
 }
 
 function ggufScaling(gguf: GgufFile, key: (name: string) => string): RopeScaling {
   const type = optional(gguf, key('rope.scaling.type'), requireString) ?? 'none'
-  const factor = optional(gguf, key('rope.scaling.factor'), requireNumber) ?? 1
-  // Llama 3's scaling lies in the tensor rope_freqs.weight, which the loader applies.
-  if (type === 'none' || gguf.tensors.has('rope_freqs.weight')) return { type: 'default' }
-  if (type === 'linear') return { type: 'linear', factor }
-  throw new EngineError('config/bad-field', {
-    message: `${gguf.source.name}: "${key('rope.scaling.type')}": expected none or linear, found ${type}.`,
-    hint: 'This kind of position scaling is not supported.',
-  })
-}
-
-function checkHeads(
-  { heads, kvHeads, headDim }: DecoderConfig,
-  error: (expected: string, found: unknown) => EngineError,
-): void {
-  if (heads % kvHeads !== 0) throw error(`a multiple of the ${kvHeads} key/value heads`, heads)
-  if (headDim % 4 !== 0) throw error('heads of a size that is a multiple of 4', `size ${headDim}`)
+  // Llama 3's scaling lies in the tensor rope_freqs.weight, which is applied when the weights are loaded.
+  if (type === 'none' || gguf.tensors.has(ROPE_DIVISORS)) return { type: 'default' }
+  if (type === 'linear')
+    return { type: 'linear', factor: optional(gguf, key('rope.scaling.factor'), requirePositive) ?? 1 }
+  throw fieldError(gguf, key('rope.scaling.type'), 'none or linear', type)
 }

@@ -1,14 +1,10 @@
 /** Configurations of vision towers: SigLIP as in Idefics3, CLIP as in LLaVA; from JSON and from mmproj metadata. */
 import type { Activation } from '../../backend/ops.ts'
 import type { GgufFile } from '../../formats/gguf/load-gguf.ts'
-import {
-  optional,
-  requireBoolean,
-  requireCount,
-  requireNumber,
-  requireNumbers,
-} from '../../formats/gguf/metadata.ts'
+import { optional, requireBoolean, requireNumber, requireNumbers } from '../../formats/gguf/metadata.ts'
 import type { ConfigFields } from '../config-fields.ts'
+import { fieldError, requirePositive, requireSize } from '../gguf-fields.ts'
+import { headProblem } from '../head-sizes.ts'
 import type { VisionConfig } from '../model-config.ts'
 
 export const ACTIVATION_NAMES: Readonly<Record<string, Activation>> = {
@@ -20,7 +16,7 @@ export const ACTIVATION_NAMES: Readonly<Record<string, Activation>> = {
 
 /** `vision_config` of Idefics3 and SmolVLM; missing keys have the reference's values. */
 export function parseSiglipConfig(fields: ConfigFields): VisionConfig {
-  return {
+  return checkVision(fields, {
     dim: fields.count('hidden_size', 1152),
     layers: fields.count('num_hidden_layers', 12),
     heads: fields.count('num_attention_heads', 16),
@@ -33,7 +29,7 @@ export function parseSiglipConfig(fields: ConfigFields): VisionConfig {
     classToken: false,
     preNorm: false,
     postNorm: true,
-  }
+  })
 }
 
 /**
@@ -45,7 +41,7 @@ export function parseClipConfig(fields: ConfigFields, featureLayer: number): Vis
   const run = featureLayer < 0 ? layers + 1 + featureLayer : featureLayer
   if (run < 1 || run > layers)
     throw fields.error('num_hidden_layers', `at least the feature layer ${featureLayer}`, layers)
-  return {
+  return checkVision(fields, {
     dim: fields.count('hidden_size', 1024),
     layers: run,
     heads: fields.count('num_attention_heads', 16),
@@ -58,27 +54,46 @@ export function parseClipConfig(fields: ConfigFields, featureLayer: number): Vis
     classToken: true,
     preNorm: true,
     postNorm: false,
-  }
+  })
+}
+
+function checkVision(fields: ConfigFields, config: VisionConfig): VisionConfig {
+  const { dim, heads, imageSize, patchSize } = config
+  const problem = headProblem(heads, heads, dim / heads)
+  if (problem) throw fields.error('num_attention_heads', problem, heads)
+  if (patchSize > imageSize)
+    throw fields.error('patch_size', `at most the image size ${imageSize}`, patchSize)
+  return config
 }
 
 /** The vision part of an mmproj file. What a tower has besides its blocks is read off the tensors. */
 export function parseGgufVisionConfig(gguf: GgufFile, projector: 'idefics3' | 'mlp'): VisionConfig {
-  const count = (name: string): number => requireCount(gguf, `clip.vision.${name}`)
+  const count = (name: string): number => requireSize(gguf, `clip.vision.${name}`)
   const dim = count('embedding_length')
-  return {
+  const config = {
     dim,
     layers: projector === 'mlp' ? clipLayers(gguf, dim) : count('block_count'),
     heads: count('attention.head_count'),
     hiddenDim: count('feed_forward_length'),
     imageSize: count('image_size'),
     patchSize: count('patch_size'),
-    epsilon: requireNumber(gguf, 'clip.vision.attention.layer_norm_epsilon'),
+    epsilon: requirePositive(gguf, 'clip.vision.attention.layer_norm_epsilon'),
     activation: ggufActivation(gguf),
     patchBias: gguf.tensors.has('v.patch_embd.bias'),
     classToken: gguf.tensors.has('v.class_embd'),
     preNorm: gguf.tensors.has('v.pre_ln.weight'),
     postNorm: projector === 'idefics3',
   }
+  const problem = headProblem(config.heads, config.heads, dim / config.heads)
+  if (problem) throw fieldError(gguf, 'clip.vision.attention.head_count', problem, config.heads)
+  if (config.patchSize > config.imageSize)
+    throw fieldError(
+      gguf,
+      'clip.vision.patch_size',
+      `at most the image size ${config.imageSize}`,
+      config.patchSize,
+    )
+  return config
 }
 
 /**
@@ -87,8 +102,12 @@ export function parseGgufVisionConfig(gguf: GgufFile, projector: 'idefics3' | 'm
  */
 function clipLayers(gguf: GgufFile, dim: number): number {
   const features = gguf.metadata.has('clip.vision.feature_layer') ? readFeatureLayers(gguf) : []
-  if (features.length > 0) return Math.max(...features)
-  const stated = requireCount(gguf, 'clip.vision.block_count')
+  if (features.length > 0) {
+    const last = Math.max(...features)
+    if (Number.isInteger(last) && last >= 1) return last
+    throw fieldError(gguf, 'clip.vision.feature_layer', 'layers from 1 on', last)
+  }
+  const stated = requireSize(gguf, 'clip.vision.block_count')
   return dim === 1024 && stated === 23 ? stated : Math.max(1, stated - 1)
 }
 

@@ -1,0 +1,83 @@
+/** From opened files to a model on a backend: everything that is read and checked before, and what goes to the device. */
+import type { Backend } from '../backend/backend.ts'
+import type { TensorInfo } from '../formats/tensor-info.ts'
+import { PassQueue } from '../generation/pass-queue.ts'
+import type { ImageDecoder } from '../image/decoder.ts'
+import type { PreprocessorSettings } from '../image/preprocess.ts'
+import type { Matrix } from '../models/blocks/matrix.ts'
+import { loadLanguageModel } from '../models/language-model.ts'
+import type { ModelConfig } from '../models/model-config.ts'
+import { choosePrecision } from '../models/precision.ts'
+import { parseCheckpoint } from '../models/registry.ts'
+import { WeightLoader } from '../models/weight-loader.ts'
+import type { FileHost } from '../shared/model-files.ts'
+import { loadPreprocessor } from './load-preprocessor.ts'
+import type { LoadedModel } from './loaded-model.ts'
+import { loadModelText, type ModelText } from './model-text.ts'
+import type { OpenedCheckpoint } from './open-checkpoint.ts'
+import type { LoadModelOptions } from './types.ts'
+
+/** A model whose configuration, text and picture settings are read and fit together; no weight is read yet. */
+export interface PreparedModel {
+  readonly name: string
+  readonly container: 'safetensors' | 'gguf'
+  readonly config: ModelConfig
+  readonly tensors: ReadonlyMap<string, TensorInfo>
+  readonly text: ModelText
+  readonly preprocessor: PreprocessorSettings | undefined
+  /** Of all tensors. */
+  readonly fileBytes: number
+}
+
+export async function prepareModel(opened: OpenedCheckpoint): Promise<PreparedModel> {
+  const { name, container } = opened.checkpoint
+  const { config, tensors } = parseCheckpoint(opened.checkpoint)
+  const preprocessor = await loadPreprocessor(opened, config)
+  const text = await loadModelText(opened, config)
+  const fileBytes = [...tensors.values()].reduce((sum, { byteLength }) => sum + byteLength, 0)
+  return { name, container, config, tensors, text, preprocessor, fileBytes }
+}
+
+export interface AssembleOptions
+  extends Pick<LoadModelOptions, 'precision' | 'contextLength' | 'onProgress' | 'signal'> {
+  /** Most tokens of one pass through the decoder. Default: the model's own. */
+  readonly maxPassTokens?: number
+  /** Told the name of each matrix. */
+  readonly onMatrix?: (name: string, matrix: Matrix) => void
+}
+
+/** Reads the weights to `backend`, which is the caller's to dispose also when this fails. */
+export async function assembleModel(
+  prepared: PreparedModel,
+  backend: Backend,
+  host: { readonly images: ImageDecoder; readonly files: FileHost },
+  options: AssembleOptions,
+): Promise<LoadedModel> {
+  const { name, container, config, tensors, text, preprocessor, fileBytes } = prepared
+  const precision = choosePrecision(options.precision ?? 'auto', container)
+  const loader = new WeightLoader({
+    backend,
+    tensors,
+    precision,
+    name,
+    signal: options.signal,
+    onMatrix: options.onMatrix,
+    onProgress: (loadedBytes) => options.onProgress?.({ loadedBytes, totalBytes: fileBytes }),
+  })
+  const model = await loadLanguageModel(backend, config, loader, {
+    kvType: precision.kind === 'f32' ? 'F32' : 'F16',
+    ...(options.maxPassTokens === undefined ? {} : { maxPassTokens: options.maxPassTokens }),
+  })
+  const { contextLength } = config.decoder
+  return {
+    name,
+    backend,
+    model,
+    text,
+    preprocessor,
+    queue: new PassQueue(),
+    images: host.images,
+    files: host.files,
+    contextLength: Math.min(options.contextLength ?? contextLength, contextLength),
+  }
+}

@@ -1,0 +1,145 @@
+/**
+ * The reference models of test/golden/ (random weights, every stage from Transformers in float32), through the whole
+ * engine: files, pictures, prompts, tower, projector, decoder, greedy continuation.
+ */
+import { afterEach, describe, expect, it } from 'vitest'
+import { largestShare } from '../../test/support/compare.ts'
+import { type GoldenRun, goldenPath, readGoldenRuns } from '../../test/support/golden-model.ts'
+import { loadOnBackend } from '../../test/support/load-on-backend.ts'
+import type { Backend } from '../backend/backend.ts'
+import { createReferenceBackend } from '../backend/reference/reference-backend.ts'
+import { createWasmBackend } from '../backend/wasm/wasm-backend.ts'
+import { createNodeWorkerHost } from '../host/node/worker-host.ts'
+import type { AssembleOptions } from './assemble-model.ts'
+import type { LoadedModel } from './loaded-model.ts'
+import { runTrace } from './trace.ts'
+import type { TraceTensor } from './types.ts'
+
+/**
+ * Largest difference from the reference, as a share of a stage's largest value. Float32 sums in another order differ
+ * by about 1e-6 here; a wrong constant or a lost bit shows well above 1e-5.
+ */
+const F32_SHARE = 1e-5
+const EXACT = ['input_ids', 'pixel_values', 'greedy']
+
+const MODELS = ['smolvlm', 'smolvlm-one-tile', 'llava', 'llama3', 'qwen2', 'qwen3']
+/** Sizes that are no multiple of a block: heads of 72 and 16, feed-forward layers of 176, 208 and 272. */
+const ODD_MODELS = ['odd/smolvlm', 'odd/qwen2']
+
+const WASM: { name: string; create: () => Promise<Backend> }[] = [
+  { name: 'relaxed SIMD, 2 threads', create: () => wasm({ build: 'relaxed', threads: 2 }) },
+  { name: 'relaxed SIMD, 1 thread', create: () => wasm({ build: 'relaxed', threads: 1 }) },
+  { name: 'baseline SIMD, 2 threads', create: () => wasm({ build: 'baseline', threads: 2 }) },
+  {
+    name: 'baseline SIMD, memory not shared',
+    create: () => wasm({ build: 'baseline', threads: 1, shareMemory: false }),
+  },
+]
+
+function wasm(options: Parameters<typeof createWasmBackend>[1]): Promise<Backend> {
+  return createWasmBackend(createNodeWorkerHost(), options)
+}
+
+let backend: Backend | undefined
+afterEach(async () => {
+  await backend?.dispose()
+  backend = undefined
+})
+
+async function load(
+  create: () => Backend | Promise<Backend>,
+  model: string,
+  options: AssembleOptions = {},
+): Promise<LoadedModel> {
+  backend = await create()
+  return loadOnBackend(backend, goldenPath(model), { precision: 'f32', ...options })
+}
+
+async function trace(loaded: LoadedModel, run: GoldenRun): Promise<ReadonlyMap<string, TraceTensor>> {
+  const tensors = await runTrace(
+    loaded,
+    run.picture ? { ask: run.prompt, image: run.picture } : { prompt: run.prompt },
+  )
+  return new Map(tensors.map((tensor) => [tensor.name, tensor]))
+}
+
+function expectStages(actual: ReadonlyMap<string, TraceTensor>, run: GoldenRun): void {
+  expect([...actual.keys()].sort()).toEqual([...run.stages.keys()].sort())
+  for (const [name, expected] of run.stages) {
+    const { shape, data } = actual.get(name)!
+    expect(shape, `${run.name} ${name}`).toEqual(expected.shape)
+    if (EXACT.includes(name)) expect(data.every((value, index) => value === expected.data[index])).toBe(true)
+    else expect(largestShare(data, expected.data), `${run.name} ${name}`).toBeLessThan(F32_SHARE)
+  }
+}
+
+/** Every stage of two runs, bit by bit. */
+function expectSameBytes(
+  actual: ReadonlyMap<string, TraceTensor>,
+  expected: ReadonlyMap<string, TraceTensor>,
+): void {
+  for (const [name, { data }] of expected) {
+    const found = actual.get(name)!.data
+    expect(Buffer.compare(bytesOf(found), bytesOf(data)), name).toBe(0)
+  }
+}
+
+function bytesOf({ buffer, byteOffset, byteLength }: ArrayBufferView): Buffer {
+  return Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength)
+}
+
+describe('every stage equals the reference', () => {
+  for (const { name, create } of WASM) {
+    describe(name, () => {
+      it.each([...MODELS, ...ODD_MODELS])('%s', async (model) => {
+        const loaded = await load(create, model)
+        for (const run of readGoldenRuns(model)) expectStages(await trace(loaded, run), run)
+      })
+    })
+  }
+
+  it('the scalar reference backend, through the same model code', async () => {
+    for (const model of ['smolvlm-one-tile', 'qwen3']) {
+      const [run] = readGoldenRuns(model)
+      expectStages(await trace(await load(createReferenceBackend, model), run!), run!)
+      await backend!.dispose()
+    }
+  })
+})
+
+describe('passes of few tokens give what one pass gives', () => {
+  it.each(['smolvlm', 'llama3', 'odd/qwen2'])('%s', async (model) => {
+    const loaded = await load(() => wasm({ threads: 2 }), model, { maxPassTokens: 7 })
+    for (const run of readGoldenRuns(model)) expectStages(await trace(loaded, run), run)
+  })
+})
+
+/**
+ * Where builds round a float32 differently in its last place, int8 activations may fall to the next step, which random
+ * weights spread over all logits.
+ */
+const BUILD_SHARE = { q8: 0.03, q4: 0.03 }
+/** Int8 keeps about two digits, int4 hardly one; anything wrong would be as large as the logits themselves. */
+const QUANTIZED_SHARE = { q8: 0.08, q4: 0.6 }
+
+describe.each(['q8', 'q4'] as const)('at %s', (precision) => {
+  it.each(['smolvlm', 'odd/smolvlm', 'qwen2'])(
+    '%s gives the same numbers on any thread count',
+    async (model) => {
+      const [run] = readGoldenRuns(model)
+      const results: ReadonlyMap<string, TraceTensor>[] = []
+      for (const { create } of WASM) {
+        results.push(await trace(await load(create, model, { precision }), run!))
+        await backend!.dispose()
+      }
+      const [relaxed, relaxedOneThread, baseline, unshared] = results
+      expectSameBytes(relaxedOneThread!, relaxed!)
+      expectSameBytes(unshared!, baseline!)
+      const logits = (result: typeof relaxed): ArrayLike<number> => result!.get('logits')!.data
+      expect(largestShare(logits(baseline), logits(relaxed))).toBeLessThan(BUILD_SHARE[precision])
+      expect(largestShare(logits(relaxed), run!.stages.get('logits')!.data)).toBeLessThan(
+        QUANTIZED_SHARE[precision],
+      )
+    },
+  )
+})
