@@ -15,6 +15,7 @@ import { Projector, type ProjectorWeights, projectorPlan } from './projector/pro
 import { divideFrequencies, ROPE_DIVISORS } from './rope-frequencies.ts'
 import { type VisionLayer, VisionTower, type VisionWeights, visionPlan } from './vision/vision.ts'
 import type { WeightLoader } from './weight-loader.ts'
+import type { WeightReader } from './weight-reader.ts'
 
 /** Most tokens of one pass: enough for full speed, small enough for a phone's memory. */
 const MAX_PASS_TOKENS = 256
@@ -48,11 +49,7 @@ export class LanguageModel {
   constructor(
     backend: Backend,
     config: ModelConfig,
-    weights: {
-      decoder: DecoderWeights
-      vision: VisionWeights | undefined
-      projector: ProjectorWeights | undefined
-    },
+    weights: ModelWeights,
     buffers: readonly DeviceBuffer[],
     { kvType, maxPassTokens = MAX_PASS_TOKENS }: LanguageModelOptions,
   ) {
@@ -114,18 +111,13 @@ export async function loadLanguageModel(
   options: LanguageModelOptions,
 ): Promise<LanguageModel> {
   try {
-    const decoder = await loadDecoder(loader, config.decoder)
+    const weights = await readWeights(loader, config)
     const ropeFrequencies = await loadRopeFrequencies(loader, config.decoder)
-    const vision = config.vision && (await loadVision(loader, config.vision))
-    const projector =
-      config.vision &&
-      config.projector &&
-      (await loadProjector(loader, config.vision, config.projector, config.decoder.dim))
     await loader.finish()
     return new LanguageModel(
       backend,
       { ...config, decoder: { ...config.decoder, ropeFrequencies } },
-      { decoder, vision, projector },
+      weights,
       loader.takeBuffers(),
       options,
     )
@@ -135,7 +127,23 @@ export async function loadLanguageModel(
   }
 }
 
-async function loadDecoder(loader: WeightLoader, config: DecoderConfig): Promise<DecoderWeights> {
+export interface ModelWeights {
+  readonly decoder: DecoderWeights
+  readonly vision: VisionWeights | undefined
+  readonly projector: ProjectorWeights | undefined
+}
+
+/** Asks `reader` for every tensor that the configuration names, in the order of use. */
+export async function readWeights(reader: WeightReader, config: ModelConfig): Promise<ModelWeights> {
+  const { decoder, vision, projector } = config
+  return {
+    decoder: await loadDecoder(reader, decoder),
+    vision: vision && (await loadVision(reader, vision)),
+    projector: vision && projector && (await loadProjector(reader, vision, projector, decoder.dim)),
+  }
+}
+
+async function loadDecoder(loader: WeightReader, config: DecoderConfig): Promise<DecoderWeights> {
   const { dim, vocabSize } = config
   const tokenEmbedding = await loader.matrix('token_embd.weight', vocabSize, dim, 'embedding')
   const layers: DecoderLayer[] = []
@@ -157,7 +165,7 @@ async function loadRopeFrequencies(
 }
 
 async function loadDecoderLayer(
-  loader: WeightLoader,
+  loader: WeightReader,
   config: DecoderConfig,
   name: string,
 ): Promise<DecoderLayer> {
@@ -186,7 +194,7 @@ async function loadDecoderLayer(
   }
 }
 
-async function loadVision(loader: WeightLoader, config: VisionConfig): Promise<VisionWeights> {
+async function loadVision(loader: WeightReader, config: VisionConfig): Promise<VisionWeights> {
   const { dim, imageSize, patchSize, classToken } = config
   const norm = async (name: string) => ({
     weight: await loader.vector(`${name}.weight`, dim),
@@ -207,7 +215,7 @@ async function loadVision(loader: WeightLoader, config: VisionConfig): Promise<V
 }
 
 async function loadVisionLayer(
-  loader: WeightLoader,
+  loader: WeightReader,
   { dim, hiddenDim }: VisionConfig,
   name: string,
   norm: (name: string) => Promise<VisionLayer['ln1']>,
@@ -231,7 +239,7 @@ async function loadVisionLayer(
 }
 
 async function loadProjector(
-  loader: WeightLoader,
+  loader: WeightReader,
   vision: VisionConfig,
   config: ProjectorConfig,
   dim: number,

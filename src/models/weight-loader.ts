@@ -11,6 +11,7 @@ import { throwIfAborted } from '../shared/abort.ts'
 import { EngineError } from '../shared/errors.ts'
 import type { Matrix } from './blocks/matrix.ts'
 import { type Precision, storedType, type WeightRole } from './precision.ts'
+import type { WeightReader } from './weight-reader.ts'
 
 export interface WeightLoaderOptions {
   readonly backend: Backend
@@ -39,7 +40,7 @@ interface Stage {
   free: Promise<void>
 }
 
-export class WeightLoader {
+export class WeightLoader implements WeightReader {
   readonly #options: WeightLoaderOptions
   readonly #stages: Stage[]
   readonly #floats: DeviceBuffer
