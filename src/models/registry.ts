@@ -3,6 +3,7 @@
  * its name implies, and the kind of its picture part; everything else is steered by the configuration's values.
  */
 
+import type { RopePairing } from '../backend/ops.ts'
 import type { GgufFile } from '../formats/gguf/load-gguf.ts'
 import { optional, requireNumber, requireString } from '../formats/gguf/metadata.ts'
 import type { TensorInfo } from '../formats/tensor-info.ts'
@@ -10,7 +11,13 @@ import { EngineError } from '../shared/errors.ts'
 import type { Checkpoint, GgufCheckpoint, SafetensorsCheckpoint } from './checkpoint.ts'
 import { ConfigFields } from './config-fields.ts'
 import { requireSize } from './gguf-fields.ts'
-import { type DecoderTraits, parseDecoderConfig, parseGgufDecoderConfig } from './llama/config.ts'
+import {
+  type DecoderTraits,
+  parseDecoderConfig,
+  parseGgufDecoderConfig,
+  parseRopeSettings,
+  type RopeSettings,
+} from './llama/config.ts'
 import { renameDecoderTensor } from './llama/weights.ts'
 import { type ModelConfig, type ProjectorConfig, patchGrid, type VisionConfig } from './model-config.ts'
 import { parsePerceptron, parsePixelShuffle, renameProjectorTensor } from './projector/config.ts'
@@ -73,6 +80,26 @@ function parseSafetensors({ name, config, tensors }: SafetensorsCheckpoint): Par
     },
     tensors: renamed,
   }
+}
+
+/** What a GGUF file of a decoder says besides its sizes. */
+export interface GgufDecoderTraits {
+  /** `general.architecture`. */
+  readonly architecture: string
+  /** How the rows of Q and K are ordered there. */
+  readonly ropePairing: RopePairing
+  readonly rope: RopeSettings
+}
+
+/** How the decoder of a Hugging Face folder is written as GGUF. Throws as `parseCheckpoint`. */
+export function ggufDecoderTraits({ name, config }: SafetensorsCheckpoint): GgufDecoderTraits {
+  const file = `${name}/config.json`
+  const fields = new ConfigFields(config, file)
+  const isNested = Object.hasOwn(PICTURES, fields.string('model_type'))
+  const text = isNested ? fields.object('text_config', {}) : fields
+  const architecture = text.string('model_type', 'llama')
+  const { ggufPairing } = requireTraits(architecture, file)
+  return { architecture, ropePairing: ggufPairing, rope: parseRopeSettings(text) }
 }
 
 interface PictureConfig {

@@ -50,3 +50,10 @@ function scaleFrequency(frequency: number, scaling: RopeScaling): number {
     }
   }
 }
+
+/** What each pair's frequency is divided by under `scaling`, as `ROPE_DIVISORS` holds it. */
+export function ropeDivisors(base: number, headDim: number, scaling: RopeScaling): Float32Array {
+  const plain = ropeFrequencies(base, headDim, { type: 'default' })
+  const scaled = ropeFrequencies(base, headDim, scaling)
+  return plain.map((frequency, i) => frequency / (scaled[i] as number))
+}

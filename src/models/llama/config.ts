@@ -60,8 +60,19 @@ export function parseDecoderConfig(
   }
 }
 
-/** Theta stands beside the sizes or in `rope_parameters`; scaling in `rope_parameters` or `rope_scaling`. */
 function parseRope(fields: ConfigFields, headDim: number): Float32Array {
+  const { base, scaling } = parseRopeSettings(fields)
+  return ropeFrequencies(base, headDim, scaling)
+}
+
+export interface RopeSettings {
+  /** Theta. */
+  readonly base: number
+  readonly scaling: RopeScaling
+}
+
+/** Theta stands beside the sizes or in `rope_parameters`; scaling in `rope_parameters` or `rope_scaling`. */
+export function parseRopeSettings(fields: ConfigFields): RopeSettings {
   const parameters = fields.object('rope_parameters', {})
   const scaling = parameters.has('rope_type') ? parameters : fields.object('rope_scaling', {})
   const base = parameters.has('rope_theta')
@@ -69,7 +80,7 @@ function parseRope(fields: ConfigFields, headDim: number): Float32Array {
     : fields.positive('rope_theta', 10000)
   if (fields.positive('partial_rotary_factor', 1) !== 1) throw fields.error('partial_rotary_factor', '1')
   const kind = scaling.string(scaling.has('rope_type') ? 'rope_type' : 'type', 'default')
-  return ropeFrequencies(base, headDim, parseScaling(kind, scaling))
+  return { base, scaling: parseScaling(kind, scaling) }
 }
 
 function parseScaling(kind: string, scaling: ConfigFields): RopeScaling {
