@@ -3,32 +3,20 @@ import { describeValue, fieldError } from '../json-fields.ts'
 import { type AddedToken, checkAddedTokens } from './added-tokens.ts'
 import { MAX_PAIR_RANKS, MergeListTable, type PairTable, ScoredPairTable } from './bpe.ts'
 import { MAX_TOKEN_CHARACTERS, MAX_TOKEN_ID, type TokenizerDefinition } from './definition.ts'
-import { createNormalizer, createPreTokenizer, GPT2_PATTERN } from './text-splitting.ts'
+import { GGUF_RULES, type GgufSplittingRule, GPT2_RULE } from './gguf-rules.ts'
+import { createNormalizer, createPreTokenizer } from './text-splitting.ts'
 import { parseByteToken } from './token-bytes.ts'
 
-/**
- * The tokenizer that a GGUF file carries in its `tokenizer.ggml.*` keys. The file names the splitting rule instead of
- * holding it, so the rules stand here, as the models' own tokenizer.json files have them.
- */
+/** The tokenizer that a GGUF file carries in its `tokenizer.ggml.*` keys. */
 
 type Metadata = ReadonlyMap<string, unknown>
 
 /** Values of `tokenizer.ggml.token_type` (llama.cpp `llama_token_type`). */
 const TOKEN_TYPE = { normal: 1, unknown: 2, control: 3, userDefined: 4, unused: 5, byte: 6 } as const
 
-interface PreTokenizerRule {
-  readonly names: readonly string[]
-  readonly config: unknown
-  readonly normalizer?: unknown
-  /** A piece that is a token as a whole is not merged. */
-  readonly ignoresMerges?: boolean
-  /** `add_bos_token` where the file does not say. */
-  readonly addsBos?: boolean
-}
-
 const BYTE_LEVEL = { type: 'ByteLevel', add_prefix_space: false, use_regex: false }
 
-function splitThenBytes(...patterns: readonly string[]): unknown {
+function splitThenBytes(patterns: readonly string[]): unknown {
   const splits = patterns.map((pattern) => ({
     type: 'Split',
     pattern: { Regex: pattern },
@@ -36,35 +24,6 @@ function splitThenBytes(...patterns: readonly string[]): unknown {
   }))
   return { type: 'Sequence', pretokenizers: [...splits, BYTE_LEVEL] }
 }
-
-/** Words, digits, punctuation and white space as Llama 3 and Qwen split them; they differ in how many digits stay together. */
-function wordPattern(digits: string): string {
-  return (
-    `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|${digits}` +
-    '| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+'
-  )
-}
-
-const GPT2_RULE: PreTokenizerRule = {
-  names: ['gpt-2', 'gpt2', 'default'],
-  config: splitThenBytes(GPT2_PATTERN),
-}
-
-const RULES: readonly PreTokenizerRule[] = [
-  GPT2_RULE,
-  { names: ['smollm'], config: splitThenBytes('\\p{N}', GPT2_PATTERN) },
-  {
-    names: ['llama-bpe', 'llama3', 'llama-v3'],
-    config: splitThenBytes(wordPattern('\\p{N}{1,3}')),
-    ignoresMerges: true,
-    addsBos: true,
-  },
-  {
-    names: ['qwen2', 'deepseek-r1-qwen'],
-    config: splitThenBytes(wordPattern('\\p{N}')),
-    normalizer: { type: 'NFC' },
-  },
-]
 
 export function parseTokenizerGguf(metadata: Metadata, name: string): TokenizerDefinition {
   const model = readString(metadata, 'tokenizer.ggml.model', name)
@@ -83,13 +42,13 @@ function parseByteLevel(metadata: Metadata, name: string): TokenizerDefinition {
     ...vocabulary,
     pairs: readMerges(metadata, vocabulary.ids, name),
     spelling: { kind: 'byte-level' },
-    normalize: createNormalizer(rule.normalizer, name),
-    preTokenize: createPreTokenizer(rule.config, name),
+    normalize: createNormalizer(rule.composes ? { type: 'NFC' } : null, name),
+    preTokenize: createPreTokenizer(splitThenBytes(rule.patterns), name),
     unknownId: undefined,
     fusesUnknown: false,
     byteFallback: false,
-    ignoresMerges: rule.ignoresMerges ?? false,
-    ...readSurroundings(metadata, vocabulary.tokens, rule.addsBos ?? false, name),
+    ignoresMerges: rule.ignoresMerges,
+    ...readSurroundings(metadata, vocabulary.tokens, rule.addsBos, name),
     warnings: [...warnings, ...vocabulary.warnings],
   }
 }
@@ -121,7 +80,7 @@ function parseSentencePiece(metadata: Metadata, name: string): TokenizerDefiniti
   }
 }
 
-function findRule(metadata: Metadata, name: string): { rule: PreTokenizerRule; warnings: string[] } {
+function findRule(metadata: Metadata, name: string): { rule: GgufSplittingRule; warnings: string[] } {
   const key = 'tokenizer.ggml.pre'
   if (metadata.get(key) === undefined) {
     return {
@@ -130,10 +89,10 @@ function findRule(metadata: Metadata, name: string): { rule: PreTokenizerRule; w
     }
   }
   const pre = readString(metadata, key, name)
-  const rule = RULES.find((candidate) => candidate.names.includes(pre))
+  const rule = GGUF_RULES.find((candidate) => candidate.names.includes(pre))
   if (rule === undefined) {
     throw new EngineError('text/unsupported-pre-tokenizer', {
-      message: `${name}: ${key} is ${describeValue(pre)}; supported are ${RULES.flatMap((known) => known.names).join(', ')}.`,
+      message: `${name}: ${key} is ${describeValue(pre)}; supported are ${GGUF_RULES.flatMap((known) => known.names).join(', ')}.`,
       hint: 'Splitting text by another rule would give the model other tokens than it was trained on.',
     })
   }
