@@ -4,7 +4,8 @@
  */
 import { afterEach, describe, expect, it } from 'vitest'
 import { largestShare } from '../../test/support/compare.ts'
-import { type GoldenRun, goldenPath, readGoldenRuns } from '../../test/support/golden-model.ts'
+import { goldenPath, readGoldenRuns } from '../../test/support/golden-model.ts'
+import { expectStages, type Stages, traceRun } from '../../test/support/golden-stages.ts'
 import { loadOnBackend } from '../../test/support/load-on-backend.ts'
 import type { Backend } from '../backend/backend.ts'
 import { createReferenceBackend } from '../backend/reference/reference-backend.ts'
@@ -12,15 +13,6 @@ import { createWasmBackend } from '../backend/wasm/wasm-backend.ts'
 import { createNodeWorkerHost } from '../host/node/worker-host.ts'
 import type { AssembleOptions } from './assemble-model.ts'
 import type { LoadedModel } from './loaded-model.ts'
-import { runTrace } from './trace.ts'
-import type { TraceTensor } from './types.ts'
-
-/**
- * Largest difference from the reference, as a share of a stage's largest value. Float32 sums in another order differ
- * by about 1e-6 here; a wrong constant or a lost bit shows well above 1e-5.
- */
-const F32_SHARE = 1e-5
-const EXACT = ['input_ids', 'pixel_values', 'greedy']
 
 const MODELS = ['smolvlm', 'smolvlm-one-tile', 'llava', 'llama3', 'qwen2', 'qwen3']
 /** Sizes that are no multiple of a block: heads of 72 and 16, feed-forward layers of 176, 208 and 272. */
@@ -55,29 +47,8 @@ async function load(
   return loadOnBackend(backend, goldenPath(model), { precision: 'f32', ...options })
 }
 
-async function trace(loaded: LoadedModel, run: GoldenRun): Promise<ReadonlyMap<string, TraceTensor>> {
-  const tensors = await runTrace(
-    loaded,
-    run.picture ? { ask: run.prompt, image: run.picture } : { prompt: run.prompt },
-  )
-  return new Map(tensors.map((tensor) => [tensor.name, tensor]))
-}
-
-function expectStages(actual: ReadonlyMap<string, TraceTensor>, run: GoldenRun): void {
-  expect([...actual.keys()].sort()).toEqual([...run.stages.keys()].sort())
-  for (const [name, expected] of run.stages) {
-    const { shape, data } = actual.get(name)!
-    expect(shape, `${run.name} ${name}`).toEqual(expected.shape)
-    if (EXACT.includes(name)) expect(data.every((value, index) => value === expected.data[index])).toBe(true)
-    else expect(largestShare(data, expected.data), `${run.name} ${name}`).toBeLessThan(F32_SHARE)
-  }
-}
-
 /** Every stage of two runs, bit by bit. */
-function expectSameBytes(
-  actual: ReadonlyMap<string, TraceTensor>,
-  expected: ReadonlyMap<string, TraceTensor>,
-): void {
+function expectSameBytes(actual: Stages, expected: Stages): void {
   for (const [name, { data }] of expected) {
     const found = actual.get(name)!.data
     expect(Buffer.compare(bytesOf(found), bytesOf(data)), name).toBe(0)
@@ -93,7 +64,7 @@ describe('every stage equals the reference', () => {
     describe(name, () => {
       it.each([...MODELS, ...ODD_MODELS])('%s', async (model) => {
         const loaded = await load(create, model)
-        for (const run of readGoldenRuns(model)) expectStages(await trace(loaded, run), run)
+        for (const run of readGoldenRuns(model)) expectStages(await traceRun(loaded, run), run)
       })
     })
   }
@@ -101,7 +72,7 @@ describe('every stage equals the reference', () => {
   it('the scalar reference backend, through the same model code', async () => {
     for (const model of ['smolvlm-one-tile', 'qwen3']) {
       const [run] = readGoldenRuns(model)
-      expectStages(await trace(await load(createReferenceBackend, model), run!), run!)
+      expectStages(await traceRun(await load(createReferenceBackend, model), run!), run!)
       await backend!.dispose()
     }
   })
@@ -110,7 +81,7 @@ describe('every stage equals the reference', () => {
 describe('passes of few tokens give what one pass gives', () => {
   it.each(['smolvlm', 'llama3', 'odd/qwen2'])('%s', async (model) => {
     const loaded = await load(() => wasm({ threads: 2 }), model, { maxPassTokens: 7 })
-    for (const run of readGoldenRuns(model)) expectStages(await trace(loaded, run), run)
+    for (const run of readGoldenRuns(model)) expectStages(await traceRun(loaded, run), run)
   })
 })
 
@@ -127,9 +98,9 @@ describe.each(['q8', 'q4'] as const)('at %s', (precision) => {
     '%s gives the same numbers on any thread count',
     async (model) => {
       const [run] = readGoldenRuns(model)
-      const results: ReadonlyMap<string, TraceTensor>[] = []
+      const results: Stages[] = []
       for (const { create } of WASM) {
-        results.push(await trace(await load(create, model, { precision }), run!))
+        results.push(await traceRun(await load(create, model, { precision }), run!, 16))
         await backend!.dispose()
       }
       const [relaxed, relaxedOneThread, baseline, unshared] = results
