@@ -15,13 +15,14 @@ export const LAYERS = {
   image: ['shared'],
   formats: ['shared', 'quant'],
   backend: ['shared', 'quant'],
+  hub: ['shared', 'quant', 'formats'],
   models: [...PURE, ...BACKEND_INTERFACE],
   generation: [...PURE, ...BACKEND_INTERFACE, 'models'],
   engine: ENGINE,
   ...Object.fromEntries(PRODUCTS.map((folder) => [folder, ['shared', 'engine/types.ts']])),
   host: ['shared', 'image'],
-  entry: [...ENGINE, ...PRODUCTS, 'host'],
-  cli: [...ENGINE, ...PRODUCTS, 'host', 'entry'],
+  entry: [...ENGINE, ...PRODUCTS, 'hub', 'host'],
+  cli: [...ENGINE, ...PRODUCTS, 'hub', 'host', 'entry'],
 }
 
 /** Hosts implement ports, whose types may stand in any layer. */

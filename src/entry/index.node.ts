@@ -2,9 +2,9 @@
 import { fileURLToPath } from 'node:url'
 import { loadModelOn } from '../engine/load-model.ts'
 import type { LoadModelOptions, Model } from '../engine/types.ts'
-import { createNodeFileHost } from '../host/node/file-host.ts'
 import { createImageDecoder } from '../host/node/image-decoder.ts'
 import { createNodeWorkerHost } from '../host/node/worker-host.ts'
+import { createFileHost } from './file-host.node.ts'
 
 export type {
   AnswerFinished,
@@ -41,7 +41,7 @@ export { EngineError, type ErrorArea, type ErrorCode } from '../shared/errors.ts
  * await model.dispose()
  */
 export function loadModel(reference: string, options: LoadModelOptions = {}): Promise<Model> {
-  const host = { workers: createNodeWorkerHost(), files: createNodeFileHost(), images: createImageDecoder() }
+  const host = { workers: createNodeWorkerHost(), files: createFileHost(), images: createImageDecoder() }
   return loadModelOn(host, reference, options)
 }
 

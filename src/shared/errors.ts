@@ -17,6 +17,7 @@ export type ErrorArea =
   | 'text' // tokenizer, chat template, prompt
   | 'backend' // kernels, workers, memory
   | 'generation' // context and sampling
+  | 'hub' // fetching and storing models
 
 export interface EngineErrorOptions {
   /** What failed, what was expected and what was found, with names and numbers. */

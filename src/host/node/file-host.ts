@@ -9,21 +9,48 @@ import { openFile } from './file-source.ts'
 /** A picture file larger than this is no picture that decodes: 2^27 pixels of 16-bit RGBA without compression. */
 const MAX_PICTURE_BYTES = 2 ** 30
 
-export function createNodeFileHost(): FileHost {
-  return { locateModel, readPicture }
+/** Where a pulled model lies. */
+export interface StoredLocation {
+  readonly location: string
+  /** Set when the reference names one of its files. */
+  readonly fileName: string | undefined
 }
 
-async function locateModel(reference: string): Promise<LocatedModel> {
+/**
+ * Looks among the pulled models. `not-stored` for what could be pulled, `no-reference` for anything else, such as a
+ * path.
+ */
+export type FindStoredModel = (reference: string) => Promise<StoredLocation | 'not-stored' | 'no-reference'>
+
+/** @param findStored Asked for references that are no paths. Default: there are paths only. */
+export function createNodeFileHost(findStored: FindStoredModel = async () => 'no-reference'): FileHost {
+  return { locateModel: (reference) => locateModel(reference, findStored), readPicture }
+}
+
+async function locateModel(reference: string, findStored: FindStoredModel): Promise<LocatedModel> {
   const path = resolve(reference)
-  const found = await stat(path).catch((cause: unknown) => {
-    throw new EngineError('file/model-not-found', {
-      message: `There is no model at ${reference}.`,
-      hint: 'Give a model folder (config.json, tokenizer.json, *.safetensors) or a .gguf file.',
-      cause,
-    })
-  })
+  const found = await stat(path).catch(() => undefined)
+  if (found === undefined) return locateStored(reference, await findStored(reference))
   if (found.isDirectory()) return { folder: createFolder(path, reference), fileName: undefined }
   return { folder: createFolder(dirname(path), dirname(reference)), fileName: basename(path) }
+}
+
+function locateStored(reference: string, stored: Awaited<ReturnType<FindStoredModel>>): LocatedModel {
+  if (typeof stored === 'object') {
+    return { folder: createFolder(stored.location, reference), fileName: stored.fileName }
+  }
+  throw new EngineError(
+    'file/model-not-found',
+    stored === 'no-reference'
+      ? {
+          message: `There is no model at ${reference}.`,
+          hint: 'Give a model folder (config.json, tokenizer.json, *.safetensors) or a .gguf file.',
+        }
+      : {
+          message: `There is no model at ${reference}, and none of that name is stored.`,
+          hint: `Fetch it once with: onsight pull ${reference}`,
+        },
+  )
 }
 
 function createFolder(path: string, name: string): ModelFolder {

@@ -1,0 +1,106 @@
+/**
+ * Short names for models that are known to fit. Data only; sizes are those of the weights as published listings give
+ * them, and are left out where none was at hand.
+ */
+
+export interface CatalogueEntry {
+  readonly name: string
+  /** On the hub. */
+  readonly repository: string
+  readonly format: 'safetensors' | 'gguf'
+  readonly licence: string
+  readonly description: string
+  /** Weights, rounded where the listing was. */
+  readonly approximateBytes?: number
+}
+
+export const CATALOGUE: readonly CatalogueEntry[] = [
+  {
+    name: 'smolvlm-256m',
+    repository: 'HuggingFaceTB/SmolVLM-256M-Instruct',
+    format: 'safetensors',
+    licence: 'apache-2.0',
+    description: 'smallest; pictures and short questions',
+    approximateBytes: 513_028_808,
+  },
+  {
+    name: 'smolvlm-500m',
+    repository: 'HuggingFaceTB/SmolVLM-500M-Instruct',
+    format: 'safetensors',
+    licence: 'apache-2.0',
+    description: 'pictures; a good start',
+  },
+  {
+    name: 'smolvlm-2.2b',
+    repository: 'HuggingFaceTB/SmolVLM-Instruct',
+    format: 'safetensors',
+    licence: 'apache-2.0',
+    description: 'pictures; best answers of the three',
+    approximateBytes: 4_500_000_000,
+  },
+  {
+    name: 'smolvlm2-256m',
+    repository: 'HuggingFaceTB/SmolVLM2-256M-Video-Instruct',
+    format: 'safetensors',
+    licence: 'apache-2.0',
+    description: 'second generation, trained on video too',
+  },
+  {
+    name: 'smolvlm2-500m',
+    repository: 'HuggingFaceTB/SmolVLM2-500M-Video-Instruct',
+    format: 'safetensors',
+    licence: 'apache-2.0',
+    description: 'second generation, trained on video too; 32-bit weights',
+    approximateBytes: 2_030_000_000,
+  },
+  {
+    name: 'smolvlm2-2.2b',
+    repository: 'HuggingFaceTB/SmolVLM2-2.2B-Instruct',
+    format: 'safetensors',
+    licence: 'apache-2.0',
+    description: 'second generation, trained on video too',
+  },
+  {
+    name: 'smolvlm-256m-gguf',
+    repository: 'ggml-org/SmolVLM-256M-Instruct-GGUF',
+    format: 'gguf',
+    licence: 'apache-2.0',
+    description: 'quantised pair of text model and projector',
+  },
+  {
+    name: 'smolvlm-500m-gguf',
+    repository: 'ggml-org/SmolVLM-500M-Instruct-GGUF',
+    format: 'gguf',
+    licence: 'apache-2.0',
+    description: 'quantised pair of text model and projector',
+  },
+  {
+    name: 'smolvlm-2.2b-gguf',
+    repository: 'ggml-org/SmolVLM-Instruct-GGUF',
+    format: 'gguf',
+    licence: 'apache-2.0',
+    description: 'quantised pair of text model and projector',
+  },
+  {
+    name: 'smolvlm2-256m-gguf',
+    repository: 'ggml-org/SmolVLM2-256M-Video-Instruct-GGUF',
+    format: 'gguf',
+    licence: 'apache-2.0',
+    description: 'quantised pair of text model and projector',
+  },
+  {
+    name: 'smolvlm2-500m-gguf',
+    repository: 'ggml-org/SmolVLM2-500M-Video-Instruct-GGUF',
+    format: 'gguf',
+    licence: 'apache-2.0',
+    description: 'quantised pair of text model and projector',
+  },
+  {
+    name: 'smolvlm2-2.2b-gguf',
+    repository: 'ggml-org/SmolVLM2-2.2B-Instruct-GGUF',
+    format: 'gguf',
+    licence: 'apache-2.0',
+    description: 'quantised pair of text model and projector',
+    approximateBytes: 1_705_125_856,
+  },
+]
