@@ -1,6 +1,7 @@
 /** The loop that makes an answer: sample, decode, look for an end, step. */
 import { isAbortError } from '../shared/abort.ts'
 import { createStopStringFilter } from '../text/stop-strings.ts'
+import type { StreamingDecoder } from '../text/tokenizer/streaming-decoder.ts'
 import type { Tokenizer } from '../text/tokenizer/tokenizer.ts'
 import { checkLogits } from './check-logits.ts'
 import { createRepetitionGuard } from './repetition-guard.ts'
@@ -36,7 +37,7 @@ export async function* generate(request: GenerateRequest): AsyncGenerator<Genera
   const { session, tokenizer, prompt, stopTokens, contextLength, options } = request
   const { signal } = options
   const sampler = createSampler(options)
-  const decoder = tokenizer.createDecoder()
+  const decoder = createAnswerDecoder(tokenizer, prompt)
   const stops = createStopStringFilter(options.stop)
   const guard = createRepetitionGuard()
   const seen = new Set(prompt.ids)
@@ -76,6 +77,21 @@ export async function* generate(request: GenerateRequest): AsyncGenerator<Genera
     if (!isAbortError(error)) throw error
     yield end('aborted')
   }
+}
+
+/**
+ * Where a prompt ends in a word ("Assistant:"), the space before the answer's first word belongs to the format: the
+ * template writes it itself when the answer is part of the next prompt.
+ */
+function createAnswerDecoder(tokenizer: Tokenizer, { ids }: Prompt): StreamingDecoder {
+  const decoder = tokenizer.createDecoder()
+  let isStart = !/\s$/.test(tokenizer.decode(ids.slice(-1)))
+  const dropSpace = (text: string): string => {
+    if (!isStart || text === '') return text
+    isStart = false
+    return text.startsWith(' ') ? text.slice(1) : text
+  }
+  return { push: (id) => dropSpace(decoder.push(id)), flush: () => dropSpace(decoder.flush()) }
 }
 
 async function* prefill(
