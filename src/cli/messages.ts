@@ -56,6 +56,9 @@ const CHINESE: Messages = {
 
 /** Chinese when the locale of messages begins with `zh`, else English. */
 export function messagesFor(env: Readonly<Record<string, string | undefined>>): Messages {
-  const locale = env['LC_ALL'] || env['LC_MESSAGES'] || env['LANG'] || ''
-  return /^zh/i.test(locale) ? CHINESE : ENGLISH
+  return isChinese(env) ? CHINESE : ENGLISH
+}
+
+export function isChinese(env: Readonly<Record<string, string | undefined>>): boolean {
+  return /^zh/i.test(env['LC_ALL'] || env['LC_MESSAGES'] || env['LANG'] || '')
 }

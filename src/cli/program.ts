@@ -12,6 +12,7 @@ import {
 import type { BenchOptions } from './bench.ts'
 import type { CommandContext } from './context.ts'
 import { EXIT, EXIT_CODES_HELP, type ExitCode } from './exit-codes.ts'
+import { addHubCommands } from './hub-commands.ts'
 import { someText, wholeNumber } from './option-values.ts'
 import { Terminal, type TerminalOptions } from './terminal.ts'
 import type { TraceOptions } from './trace.ts'
@@ -21,7 +22,8 @@ const DESCRIPTION = 'Vision-language models that see, read and talk on your own 
 const EXAMPLES = `
 Examples:
   onsight demo
-  onsight describe photo.jpg --model ./SmolVLM-500M-Instruct
+  onsight pull smolvlm-500m
+  onsight describe photo.jpg --model smolvlm-500m
   onsight describe photo.jpg --ask "What does the sign say?"
   onsight chat photo.jpg
 
@@ -46,7 +48,7 @@ export async function runCli(args: readonly string[], context: CommandContext): 
   return exitCode
 }
 
-type Guard = (options: TerminalOptions, run: () => Promise<ExitCode>) => Promise<void>
+export type Guard = (options: TerminalOptions, run: () => Promise<ExitCode>) => Promise<void>
 
 function createProgram(context: CommandContext, guard: Guard): Command {
   const program = new Command('onsight')
@@ -107,6 +109,8 @@ function createProgram(context: CommandContext, guard: Guard): Command {
     .action((model: string | undefined, options: BenchOptions) =>
       guard(options, async () => (await import('./bench.ts')).runBench(model, options, context)),
     )
+
+  addHubCommands(program, context, guard)
 
   addTerminalOptions(program.command('demo'))
     .description('describe a bundled picture and say how to go on')

@@ -25,8 +25,11 @@ export class ProgressLine {
     this.#now = now
   }
 
-  /** @param label Words without numbers: a new label is a new step. */
-  show(label: string, done: number, total: number): void {
+  /**
+   * @param label Words without numbers: a new label is a new step.
+   * @param detail Such as speed and time left; left out where it does not fit.
+   */
+  show(label: string, done: number, total: number, detail = ''): void {
     if (this.#mode === 'off') return
     const isNewStep = label !== this.#label
     this.#label = label
@@ -38,7 +41,7 @@ export class ProgressLine {
     if (!isNewStep && done < total && now - this.#drawnAt < REDRAW_MS) return
     this.#drawnAt = now
     this.#drawn = true
-    this.#stream.write(`${START_OF_LINE}${label} ${this.#figures(done, total)}`)
+    this.#stream.write(`${START_OF_LINE}${label} ${this.#figures(done, total, detail)}`)
   }
 
   /** Takes the line away, so that something else can be written. */
@@ -48,11 +51,14 @@ export class ProgressLine {
     this.#label = ''
   }
 
-  #figures(done: number, total: number): string {
+  #figures(done: number, total: number, detail: string): string {
     const share = total > 0 ? Math.min(1, Math.max(0, done / total)) : 0
     const percent = `${Math.floor(share * 100)}%`.padStart(4)
-    if ((this.#stream.columns ?? 0) < COLUMNS_FOR_BAR) return percent
+    const columns = this.#stream.columns ?? 0
     const filled = Math.floor(share * BAR_CELLS)
-    return `[${'#'.repeat(filled)}${'-'.repeat(BAR_CELLS - filled)}] ${percent}`
+    const bar = columns < COLUMNS_FOR_BAR ? '' : `[${'#'.repeat(filled)}${'-'.repeat(BAR_CELLS - filled)}]`
+    if (detail === '') return bar + percent
+    const choices = [`${bar}${percent}  ${detail}`, `${percent}  ${detail}`]
+    return choices.find((text) => this.#label.length + 1 + text.length < columns) ?? bar + percent
   }
 }

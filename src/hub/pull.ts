@@ -35,10 +35,14 @@ export type PullEvent =
       readonly id: string
       readonly revision: string
       readonly licence: string | undefined
-      readonly files: readonly { readonly name: string; readonly byteLength: number | undefined }[]
+      /** `keptBytes` are on the disk from before. */
+      readonly files: readonly {
+        readonly name: string
+        readonly byteLength: number | undefined
+        readonly keptBytes: number
+      }[]
       /** Of all files whose size is known. */
       readonly totalBytes: number
-      /** Of these, on the disk from before. */
       readonly keptBytes: number
     }
   | FileEvent
@@ -136,10 +140,14 @@ async function download(
   const journal = await Journal.load(draft, plan.id)
   const parts = await removeStrangers(plan, draft)
   const totalBytes = sum(plan.files.map(({ byteLength = 0 }) => byteLength))
-  const keptBytes = sum(plan.files.map(({ name }) => parts.get(name) ?? 0))
-  await checkSpace(plan, totalBytes - keptBytes, store)
   const { id, revision, licence } = plan
-  const files = plan.files.map(({ name, byteLength }) => ({ name, byteLength }))
+  const files = plan.files.map(({ name, byteLength }) => ({
+    name,
+    byteLength,
+    keptBytes: parts.get(name) ?? 0,
+  }))
+  const keptBytes = sum(files.map(({ keptBytes }) => keptBytes))
+  await checkSpace(plan, totalBytes - keptBytes, store)
   onEvent({ type: 'plan-made', id, revision, licence, files, totalBytes, keptBytes })
 
   const controller = new AbortController()
