@@ -1,7 +1,7 @@
 // Builds the WASM kernels: writes the dispatcher that follows the table of operations, compiles the two builds, and
 // puts them as base64 into a module, so that every bundler and runtime finds them without a path.
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { transformWithOxc } from 'vite'
@@ -50,13 +50,37 @@ async function loadOps() {
   return (await import(`data:text/javascript,${encodeURIComponent(code)}`)).OPS
 }
 
+/**
+ * Copies the sources to `generated/`, repeating the lines between `// @unroll NAME COUNT` and `// @end` with NAME as
+ * 0, 1, … COUNT - 1: the language has no loop that leaves constant offsets behind.
+ */
+function unrollSources() {
+  for (const file of readdirSync(kernels).filter((name) => name.endsWith('.ts'))) {
+    writeFileSync(`${kernels}/generated/${file}`, unroll(readFileSync(`${kernels}/${file}`, 'utf8')))
+  }
+}
+
+/** Innermost blocks first, until none is left. @param {string} text @returns {string} */
+function unroll(text) {
+  const block = /^ *\/\/ @unroll (\w+) (\d+)\n((?:(?!^ *\/\/ @unroll)[\s\S])*?)^ *\/\/ @end\n/m
+  const match = block.exec(text)
+  if (!match) return text
+  const [whole, name, count, body] = match
+  const variable = new RegExp(`\\b${name}\\b`, 'g')
+  const copies = Array.from(
+    { length: Number(count) },
+    (_, index) => `{\n${String(body).replaceAll(variable, String(index))}}\n`,
+  )
+  return unroll(text.replace(whole, () => copies.join('')))
+}
+
 /** @param {Ops} ops */
 function writeDispatcher(ops) {
   const names = Object.keys(ops)
   const files = [...new Set(names.map(fileOf))]
   const imports = files.map((file) => {
     const kernels = names.filter((name) => fileOf(name) === file)
-    return `import { ${kernels.join(', ')} } from '../${file}'`
+    return `import { ${kernels.join(', ')} } from './${file}'`
   })
   const cases = Object.entries(ops).map(([name, op], index) => {
     const args = Object.values(op.args).map((kind, position) => loadArgument(kind, position * 4))
@@ -74,7 +98,6 @@ function writeDispatcher(ops) {
     '}',
     '',
   ]
-  mkdirSync(`${kernels}/generated`, { recursive: true })
   writeFileSync(`${kernels}/generated/dispatch.ts`, lines.join('\n'))
 }
 
@@ -84,7 +107,7 @@ function compile(target) {
   const asc = `${root}node_modules/assemblyscript/bin/asc.js`
   const args = [
     asc,
-    `${kernels}/program.ts`,
+    `${kernels}/generated/program.ts`,
     '--config',
     `${kernels}/asconfig.json`,
     '--target',
@@ -97,6 +120,8 @@ function compile(target) {
   return readFileSync(out)
 }
 
+mkdirSync(`${kernels}/generated`, { recursive: true })
+unrollSources()
 writeDispatcher(await loadOps())
 const builds = Object.fromEntries(['relaxed', 'baseline'].map((target) => [target, compile(target)]))
 mkdirSync(`${root}src/backend/wasm/generated`, { recursive: true })

@@ -1,12 +1,12 @@
 // Scaled dot-product attention with an online softmax (Milakov & Gimelshein; FlashAttention). A piece of work is one
-// key/value head and up to 64 queries, for all query heads that share it. Keys are taken in tiles of 64: the tile is
+// key/value head and up to 128 queries, for all query heads that share it. Keys are taken in tiles of 64: the tile is
 // widened to float32 once, keys transposed so that lanes are keys, then 4 query rows at a time are scored, their
 // running maximum and sum updated, and the weighted values added. Few query rows (decoding) skip the transposition.
 
 import { F16 } from './layout'
 import { exp, loadHalves, madd, maxLanes, sumLanes } from './simd'
 
-const QUERIES_PER_PIECE: i32 = 64
+const QUERIES_PER_PIECE: i32 = 128
 const TILE: i32 = 64
 const LOWEST: f32 = -3.4e38
 

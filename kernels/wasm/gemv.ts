@@ -6,8 +6,10 @@ import { madd, loadHalves } from './simd'
 import { storeOutputs } from './store-outputs'
 import { widenActivations } from './tile-words'
 
-/** Masks kept in memory: V8 builds vector constants anew inside loops, but hoists or folds a load. */
+/** In memory, as all vector constants: see simd.ts. */
 const LOW_NIBBLES = memory.data<u8>([15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15], 16)
+
+const ONES = memory.data<u16>([1, 1, 1, 1, 1, 1, 1, 1], 16)
 
 // @ts-ignore: decorator
 @inline
@@ -36,7 +38,7 @@ function halfBlockQ4(packed: usize, x: usize, wide: bool, seed: v128): v128 {
       a = i16x8.add(a, pairs(v128.load32_splat(x + (j << 2)), low))
       b = i16x8.add(b, pairs(v128.load32_splat(x + (j << 2), 16), high))
     }
-    return i32x4.add(seed, i32x4.dot_i16x8_s(i16x8.add(a, b), i16x8.splat(1)))
+    return i32x4.add(seed, i32x4.dot_i16x8_s(i16x8.add(a, b), v128.load(ONES)))
   }
   let a = seed, b = i32x4.splat(0)
   for (let j: usize = 0; j < 4; j++) {

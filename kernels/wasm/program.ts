@@ -5,7 +5,7 @@
 //
 // Control words (shared with the host, src/backend/wasm/control-words.ts) lie below the kernels' own data.
 
-import { dispatch } from './generated/dispatch'
+import { dispatch } from './dispatch'
 import { dotKind } from './dot-kind'
 
 const COMMAND_BYTES: usize = 80

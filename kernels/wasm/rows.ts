@@ -3,6 +3,9 @@
 import { F16 } from './layout'
 import { exp, floatToHalf, madd, sigmoid } from './simd'
 
+const GELU_CUBE = memory.data<f32>([0.044715, 0.044715, 0.044715, 0.044715], 16)
+const GELU_SLOPE = memory.data<f32>([1.5957691216057308, 1.5957691216057308, 1.5957691216057308, 1.5957691216057308], 16)
+
 export function storeRows(type: i32, x: usize, out: usize, rows: i32, columns: i32, begin: i32, end: i32, scratch: usize): void {
   const first = <usize>begin * columns
   const count = <usize>(end - begin) * columns
@@ -40,8 +43,8 @@ export function siluMul(gate: usize, up: usize, out: usize, rows: i32, columns: 
 // @ts-ignore: decorator
 @inline
 function geluTanh(x: v128): v128 {
-  const cubic = madd(f32x4.mul(f32x4.mul(x, x), x), f32x4.splat(0.044715), x)
-  return f32x4.mul(x, sigmoid(f32x4.mul(cubic, f32x4.splat(1.5957691216057308))))
+  const cubic = madd(f32x4.mul(f32x4.mul(x, x), x), v128.load(GELU_CUBE), x)
+  return f32x4.mul(x, sigmoid(f32x4.mul(cubic, v128.load(GELU_SLOPE))))
 }
 
 // @ts-ignore: decorator

@@ -1,4 +1,24 @@
 // Small vector helpers that several kernels share. Everything here is inlined.
+//
+// Vector constants are kept in memory: V8 would otherwise build each one anew, three instructions at every use, while a
+// load folds into the instruction that needs it.
+
+/** A constant of four equal float32, as an address for `v128.load`. */
+const HALF_SCALE = memory.data<u32>([0x77800000, 0x77800000, 0x77800000, 0x77800000], 16) // 2^112
+const HALF_BITS = memory.data<u32>([0x8fffe000, 0x8fffe000, 0x8fffe000, 0x8fffe000], 16)
+const LOWEST_EXPONENT = memory.data<f32>([-87, -87, -87, -87], 16)
+const HIGHEST_EXPONENT = memory.data<f32>([88, 88, 88, 88], 16)
+const LOG2_E = memory.data<f32>([1.4426950408889634, 1.4426950408889634, 1.4426950408889634, 1.4426950408889634], 16)
+const ROUNDER = memory.data<f32>([12582912, 12582912, 12582912, 12582912], 16) // 1.5 * 2^23
+const MINUS_LN2_HIGH = memory.data<f32>([-0.693359375, -0.693359375, -0.693359375, -0.693359375], 16)
+const MINUS_LN2_LOW = memory.data<f32>([2.1219444e-4, 2.1219444e-4, 2.1219444e-4, 2.1219444e-4], 16)
+const EXP_5 = memory.data<f32>([1.987569150e-4, 1.987569150e-4, 1.987569150e-4, 1.987569150e-4], 16)
+const EXP_4 = memory.data<f32>([1.3981999507e-3, 1.3981999507e-3, 1.3981999507e-3, 1.3981999507e-3], 16)
+const EXP_3 = memory.data<f32>([8.3334519073e-3, 8.3334519073e-3, 8.3334519073e-3, 8.3334519073e-3], 16)
+const EXP_2 = memory.data<f32>([4.1665795894e-2, 4.1665795894e-2, 4.1665795894e-2, 4.1665795894e-2], 16)
+const EXP_1 = memory.data<f32>([1.6666665459e-1, 1.6666665459e-1, 1.6666665459e-1, 1.6666665459e-1], 16)
+const EXP_0 = memory.data<f32>([5.0000001201e-1, 5.0000001201e-1, 5.0000001201e-1, 5.0000001201e-1], 16)
+const ONE = memory.data<f32>([1, 1, 1, 1], 16)
 
 /** a * b + c: fused where the engine has relaxed SIMD, two roundings otherwise. */
 // @ts-ignore: decorator
@@ -30,8 +50,8 @@ export function maxLanes(v: v128): f32 {
 // @ts-ignore: decorator
 @inline
 export function halfToFloat(halves: v128): v128 {
-  const moved = v128.and(i32x4.shl(i32x4.extend_low_i16x8_s(halves), 13), i32x4.splat(0x8fffe000))
-  return f32x4.mul(moved, i32x4.splat(0x77800000)) // 2^112
+  const moved = v128.and(i32x4.shl(i32x4.extend_low_i16x8_s(halves), 13), v128.load(HALF_BITS))
+  return f32x4.mul(moved, v128.load(HALF_SCALE))
 }
 
 /** As `halfToFloat`, with infinities and NaN: values beyond the largest half get the largest exponent. */
@@ -70,29 +90,30 @@ export function floatToHalf(value: v128): v128 {
 
 /**
  * e^x, within 2 units in the last place: x = n ln2 + r, a degree-6 polynomial for e^r (Cephes expf), n added
- * to the exponent. Arguments are clamped to the range whose result is a normal number.
+ * to the exponent. Arguments are clamped to the range whose result is a normal number. Adding 1.5 * 2^23 rounds to a
+ * whole number and leaves it in the low bits, ready to be shifted to the exponent.
  */
 // @ts-ignore: decorator
 @inline
 export function exp(x: v128): v128 {
-  const clamped = f32x4.max(f32x4.min(x, f32x4.splat(88.0)), f32x4.splat(-87.0))
-  const n = f32x4.nearest(f32x4.mul(clamped, f32x4.splat(1.44269504088896341)))
-  let r = madd(n, f32x4.splat(-0.693359375), clamped)
-  r = madd(n, f32x4.splat(2.12194440e-4), r)
-  let p = f32x4.splat(1.9875691500e-4)
-  p = madd(p, r, f32x4.splat(1.3981999507e-3))
-  p = madd(p, r, f32x4.splat(8.3334519073e-3))
-  p = madd(p, r, f32x4.splat(4.1665795894e-2))
-  p = madd(p, r, f32x4.splat(1.6666665459e-1))
-  p = madd(p, r, f32x4.splat(5.0000001201e-1))
-  p = f32x4.add(madd(p, f32x4.mul(r, r), r), f32x4.splat(1.0))
-  const exponent = i32x4.shl(i32x4.add(i32x4.trunc_sat_f32x4_s(n), i32x4.splat(127)), 23)
-  return f32x4.mul(p, exponent)
+  const clamped = f32x4.max(f32x4.min(x, v128.load(HIGHEST_EXPONENT)), v128.load(LOWEST_EXPONENT))
+  const rounded = madd(clamped, v128.load(LOG2_E), v128.load(ROUNDER))
+  const n = f32x4.sub(rounded, v128.load(ROUNDER))
+  let r = madd(n, v128.load(MINUS_LN2_HIGH), clamped)
+  r = madd(n, v128.load(MINUS_LN2_LOW), r)
+  let p = v128.load(EXP_5)
+  p = madd(p, r, v128.load(EXP_4))
+  p = madd(p, r, v128.load(EXP_3))
+  p = madd(p, r, v128.load(EXP_2))
+  p = madd(p, r, v128.load(EXP_1))
+  p = madd(p, r, v128.load(EXP_0))
+  p = f32x4.add(madd(p, f32x4.mul(r, r), r), v128.load(ONE))
+  return f32x4.mul(p, i32x4.add(i32x4.shl(rounded, 23), v128.load(ONE)))
 }
 
 /** 1 / (1 + e^-x). */
 // @ts-ignore: decorator
 @inline
 export function sigmoid(x: v128): v128 {
-  return f32x4.div(f32x4.splat(1.0), f32x4.add(f32x4.splat(1.0), exp(f32x4.neg(x))))
+  return f32x4.div(v128.load(ONE), f32x4.add(v128.load(ONE), exp(f32x4.neg(x))))
 }

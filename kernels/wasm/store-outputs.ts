@@ -31,3 +31,14 @@ function storePartial(out: usize, rows: i32, first: v128, second: v128, accumula
     rest = v128.shuffle<f32>(rest, rest, 1, 2, 3, 0)
   }
 }
+
+/** Up to four tokens' outputs of a panel: pairs of vectors, rows 0..3 and 4..7. */
+export function storeTile(
+  out: usize, outStride: usize, tokens: i32, rows: i32,
+  f0: v128, g0: v128, f1: v128, g1: v128, f2: v128, g2: v128, f3: v128, g3: v128, bias: usize, accumulate: bool,
+): void {
+  storeOutputs(out, rows, f0, g0, bias, accumulate)
+  if (tokens > 1) storeOutputs(out + outStride, rows, f1, g1, bias, accumulate)
+  if (tokens > 2) storeOutputs(out + outStride * 2, rows, f2, g2, bias, accumulate)
+  if (tokens > 3) storeOutputs(out + outStride * 3, rows, f3, g3, bias, accumulate)
+}

@@ -1,10 +1,15 @@
-// Products of an unpacked panel (unpack-panel.ts) with int8 activations by the relaxed int8 dot. The four lanes of
-// an accumulator are four rows; 4 activation bytes are splatted. Two forms: `add` lets the engine add into 32-bit
-// lanes (one instruction on VNNI and SDOT machines); `wide` keeps 16-bit sums of pairs and widens them before they
-// can overflow, which is one instruction less on machines where the dot is pmaddubsw + pmaddwd + paddd.
+// 8 rows x 4 tokens of an unpacked panel (unpack-panel.ts) and a tile of activations (pack-activations.ts) by the
+// relaxed int8 dot. The four lanes of an accumulator are four rows; 4 activation bytes are splatted. Two forms: `add`
+// lets the engine add into 32-bit lanes (one instruction on VNNI and SDOT machines); `wide` keeps 16-bit sums of pairs
+// and widens them before they can overflow, which is one instruction less on machines where the dot is
+// pmaddubsw + pmaddwd + paddd.
 
-import { storeOutputs } from './store-outputs'
+import { byteRecordBytes } from './pack-activations'
 import { madd } from './simd'
+import { storeOutputs, storeTile } from './store-outputs'
+
+/** In memory, as all vector constants: see simd.ts. */
+const ONES = memory.data<u16>([1, 1, 1, 1, 1, 1, 1, 1], 16)
 
 // @ts-ignore: decorator
 @inline
@@ -13,179 +18,175 @@ function dot(x: v128, w: v128, sum: v128): v128 {
   return sum
 }
 
+/** Adds products of pairs to int16 sums. */
 // @ts-ignore: decorator
 @inline
-function pairs(x: v128, w: v128): v128 {
-  if (ASC_FEATURE_RELAXED_SIMD) return i16x8.relaxed_dot_i8x16_i7x16_s(x, w)
-  return x
+function wide(x: v128, w: v128, sum: v128): v128 {
+  if (ASC_FEATURE_RELAXED_SIMD) return i16x8.add(sum, i16x8.relaxed_dot_i8x16_i7x16_s(x, w))
+  return sum
 }
 
+/** The word of rows 4..7 that goes with the word of rows 0..3 at `at`. */
 // @ts-ignore: decorator
 @inline
-function widen(sums: v128, ones: v128): v128 {
-  return i32x4.dot_i16x8_s(sums, ones)
+function secondWord(at: usize, vectors: usize): v128 {
+  return vectors == 8 ? v128.load(at, 128) : v128.load(at, 64)
 }
 
-/** Sum of the activations of one unit. */
+/** int16 pairs to int32, added to `sum` unless this is the unit's only group. */
 // @ts-ignore: decorator
 @inline
-export function unitSum(sums: usize, vectors: usize): i32 {
-  return vectors == 8 ? load<i32>(sums) + load<i32>(sums, 4) : load<i32>(sums)
+function widen(pairs: v128, sum: v128, first: bool): v128 {
+  const words = i32x4.dot_i16x8_s(pairs, v128.load(ONES))
+  return first ? words : i32x4.add(sum, words)
 }
 
 /**
- * 8 rows x 4 tokens. `vectors`: vectors per half of a unit (8 or 4). `step`: how many of them may be summed in 16
- * bits (2 * 127 * largest weight * step < 32768); 0 for the `add` form.
+ * `vectors` per half of a unit: 8, or 4 for units of 16. `step`: how many of them are summed in 16 bits
+ * (2 * 127 * largest weight * step < 32768 keeps pairs exact, and seeds keep the sums in range); 0 for the `add` form.
  */
 // @ts-ignore: decorator
 @inline
-export function tileDot4(
-  panel: usize, units: i32, vectors: usize, step: usize, offset: i32, minimum: bool,
-  x: usize, xStride: usize, scales: usize, scaleStride: usize, sums: usize, sumStride: usize,
-  out: usize, outStride: usize, rows: i32, bias: usize, accumulate: bool,
+export function tileDot(
+  vectors: usize, step: usize, minimum: bool,
+  panel: usize, units: i32, tile: usize, out: usize, outStride: usize, tokens: i32, rows: i32, bias: usize, accumulate: bool,
 ): void {
-  const secondHalf = vectors << 4
-  const unitScales = vectors << 5
-  const unitBytes = unitScales + 64
-  const sumBytes = vectors
+  const half = vectors << 4
+  const seeds = vectors << 4
   const zero = i32x4.splat(0)
-  const ones = i16x8.splat(1)
   let f0 = zero, f1 = zero, f2 = zero, f3 = zero
   let g0 = zero, g1 = zero, g2 = zero, g3 = zero
   for (let unit = 0; unit < units; unit++) {
-    const sum0 = unitSum(sums, vectors)
-    const sum1 = unitSum(sums + sumStride, vectors)
-    const sum2 = unitSum(sums + sumStride * 2, vectors)
-    const sum3 = unitSum(sums + sumStride * 3, vectors)
-    let a0 = i32x4.splat(-offset * sum0), a1 = i32x4.splat(-offset * sum1)
-    let a2 = i32x4.splat(-offset * sum2), a3 = i32x4.splat(-offset * sum3)
-    let b0 = a0, b1 = a1, b2 = a2, b3 = a3
-    let at = panel
-    const end = panel + secondHalf
+    const second = panel + half
+    let a0 = zero, a1 = zero, a2 = zero, a3 = zero
+    let b0 = zero, b1 = zero, b2 = zero, b3 = zero
     if (step == 0) {
-      while (at < end) {
+      a0 = v128.load32_splat(tile + seeds); a1 = v128.load32_splat(tile + seeds, 4)
+      a2 = v128.load32_splat(tile + seeds, 8); a3 = v128.load32_splat(tile + seeds, 12)
+      b0 = a0; b1 = a1; b2 = a2; b3 = a3
+    }
+    // A loop, not straight code: the engine then keeps the sums in registers and interleaves them.
+    let at = panel
+    let word = tile
+    if (step == 0) {
+      while (at < second) {
         const w = v128.load(at)
-        const v = v128.load(at + secondHalf)
-        let y = v128.load32_splat(x)
+        const v = secondWord(at, vectors)
+        let y = v128.load32_splat(word)
         a0 = dot(y, w, a0); b0 = dot(y, v, b0)
-        y = v128.load32_splat(x + xStride)
+        y = v128.load32_splat(word, 4)
         a1 = dot(y, w, a1); b1 = dot(y, v, b1)
-        y = v128.load32_splat(x + xStride * 2)
+        y = v128.load32_splat(word, 8)
         a2 = dot(y, w, a2); b2 = dot(y, v, b2)
-        y = v128.load32_splat(x + xStride * 3)
+        y = v128.load32_splat(word, 12)
         a3 = dot(y, w, a3); b3 = dot(y, v, b3)
         at += 16
-        x += 4
+        word += 16
       }
     } else {
-      while (at < end) {
-        let c0 = zero, c1 = zero, c2 = zero, c3 = zero
-        let d0 = zero, d1 = zero, d2 = zero, d3 = zero
+      for (let group: usize = 0; group < vectors / step; group++) {
+        const seed = tile + seeds + (group << 4)
+        let c0 = v128.load32_splat(seed), c1 = v128.load32_splat(seed, 4)
+        let c2 = v128.load32_splat(seed, 8), c3 = v128.load32_splat(seed, 12)
+        let d0 = c0, d1 = c1, d2 = c2, d3 = c3
         const pause = at + (step << 4)
         while (at < pause) {
           const w = v128.load(at)
-          const v = v128.load(at + secondHalf)
-          let y = v128.load32_splat(x)
-          c0 = i16x8.add(c0, pairs(y, w)); d0 = i16x8.add(d0, pairs(y, v))
-          y = v128.load32_splat(x + xStride)
-          c1 = i16x8.add(c1, pairs(y, w)); d1 = i16x8.add(d1, pairs(y, v))
-          y = v128.load32_splat(x + xStride * 2)
-          c2 = i16x8.add(c2, pairs(y, w)); d2 = i16x8.add(d2, pairs(y, v))
-          y = v128.load32_splat(x + xStride * 3)
-          c3 = i16x8.add(c3, pairs(y, w)); d3 = i16x8.add(d3, pairs(y, v))
+          const v = secondWord(at, vectors)
+          let y = v128.load32_splat(word)
+          c0 = wide(y, w, c0); d0 = wide(y, v, d0)
+          y = v128.load32_splat(word, 4)
+          c1 = wide(y, w, c1); d1 = wide(y, v, d1)
+          y = v128.load32_splat(word, 8)
+          c2 = wide(y, w, c2); d2 = wide(y, v, d2)
+          y = v128.load32_splat(word, 12)
+          c3 = wide(y, w, c3); d3 = wide(y, v, d3)
           at += 16
-          x += 4
+          word += 16
         }
-        a0 = i32x4.add(a0, widen(c0, ones)); b0 = i32x4.add(b0, widen(d0, ones))
-        a1 = i32x4.add(a1, widen(c1, ones)); b1 = i32x4.add(b1, widen(d1, ones))
-        a2 = i32x4.add(a2, widen(c2, ones)); b2 = i32x4.add(b2, widen(d2, ones))
-        a3 = i32x4.add(a3, widen(c3, ones)); b3 = i32x4.add(b3, widen(d3, ones))
+        a0 = widen(c0, a0, step == vectors); b0 = widen(d0, b0, step == vectors)
+        a1 = widen(c1, a1, step == vectors); b1 = widen(d1, b1, step == vectors)
+        a2 = widen(c2, a2, step == vectors); b2 = widen(d2, b2, step == vectors)
+        a3 = widen(c3, a3, step == vectors); b3 = widen(d3, b3, step == vectors)
       }
     }
-    const s = v128.load(panel + unitScales)
-    const t = v128.load(panel + unitScales, 16)
-    // Two units of 16 share one activation scale.
-    const scale = vectors == 8 ? scales + (<usize>unit << 2) : scales + ((<usize>unit >> 1) << 2)
-    let y = v128.load32_splat(scale)
+    const scales = panel + (vectors << 5)
+    const s = v128.load(scales)
+    const t = v128.load(scales, 16)
+    const tail = tile + seeds + 32
+    let y = v128.load32_splat(tail)
     f0 = madd(f32x4.convert_i32x4_s(a0), f32x4.mul(s, y), f0); g0 = madd(f32x4.convert_i32x4_s(b0), f32x4.mul(t, y), g0)
-    y = v128.load32_splat(scale + scaleStride)
+    y = v128.load32_splat(tail, 4)
     f1 = madd(f32x4.convert_i32x4_s(a1), f32x4.mul(s, y), f1); g1 = madd(f32x4.convert_i32x4_s(b1), f32x4.mul(t, y), g1)
-    y = v128.load32_splat(scale + scaleStride * 2)
+    y = v128.load32_splat(tail, 8)
     f2 = madd(f32x4.convert_i32x4_s(a2), f32x4.mul(s, y), f2); g2 = madd(f32x4.convert_i32x4_s(b2), f32x4.mul(t, y), g2)
-    y = v128.load32_splat(scale + scaleStride * 3)
+    y = v128.load32_splat(tail, 12)
     f3 = madd(f32x4.convert_i32x4_s(a3), f32x4.mul(s, y), f3); g3 = madd(f32x4.convert_i32x4_s(b3), f32x4.mul(t, y), g3)
     if (minimum) {
-      const low = v128.load(panel + unitScales, 32)
-      const high = v128.load(panel + unitScales, 48)
-      let z = f32x4.splat(<f32>sum0 * load<f32>(scale))
-      f0 = madd(low, z, f0); g0 = madd(high, z, g0)
-      z = f32x4.splat(<f32>sum1 * load<f32>(scale + scaleStride))
-      f1 = madd(low, z, f1); g1 = madd(high, z, g1)
-      z = f32x4.splat(<f32>sum2 * load<f32>(scale + scaleStride * 2))
-      f2 = madd(low, z, f2); g2 = madd(high, z, g2)
-      z = f32x4.splat(<f32>sum3 * load<f32>(scale + scaleStride * 3))
-      f3 = madd(low, z, f3); g3 = madd(high, z, g3)
+      const low = v128.load(scales, 32)
+      const high = v128.load(scales, 48)
+      y = v128.load32_splat(tail, 16)
+      f0 = madd(low, y, f0); g0 = madd(high, y, g0)
+      y = v128.load32_splat(tail, 20)
+      f1 = madd(low, y, f1); g1 = madd(high, y, g1)
+      y = v128.load32_splat(tail, 24)
+      f2 = madd(low, y, f2); g2 = madd(high, y, g2)
+      y = v128.load32_splat(tail, 28)
+      f3 = madd(low, y, f3); g3 = madd(high, y, g3)
     }
-    panel += unitBytes
-    sums += sumBytes
+    panel += (vectors << 5) + 64
+    tile += byteRecordBytes(vectors)
   }
-  storeOutputs(out, rows, f0, g0, bias, accumulate)
-  storeOutputs(out + outStride, rows, f1, g1, bias, accumulate)
-  storeOutputs(out + outStride * 2, rows, f2, g2, bias, accumulate)
-  storeOutputs(out + outStride * 3, rows, f3, g3, bias, accumulate)
+  storeTile(out, outStride, tokens, rows, f0, g0, f1, g1, f2, g2, f3, g3, bias, accumulate)
 }
 
-/** 8 rows x 1 token; the same sums in the same order as `tileDot4`, so results are bit-identical. */
+/** 8 rows x 1 token from the row's own bytes; the same sums in the same order as `tileDot`, so results are bit-identical. */
 // @ts-ignore: decorator
 @inline
-export function tileDot1(
-  panel: usize, units: i32, vectors: usize, step: usize, offset: i32, minimum: bool,
-  x: usize, scales: usize, sums: usize, out: usize, rows: i32, bias: usize, accumulate: bool,
+export function rowDot(
+  vectors: usize, step: usize, minimum: bool,
+  panel: usize, units: i32, offset: i32, x: usize, scales: usize, sums: usize, out: usize, rows: i32, bias: usize, accumulate: bool,
 ): void {
-  const secondHalf = vectors << 4
-  const unitScales = vectors << 5
   const zero = i32x4.splat(0)
-  const ones = i16x8.splat(1)
   let f = zero, g = zero
   for (let unit = 0; unit < units; unit++) {
-    const sum = unitSum(sums, vectors)
+    const second = panel + (vectors << 4)
+    const sum = vectors == 8 ? load<i32>(sums) + load<i32>(sums, 4) : load<i32>(sums)
     let a = i32x4.splat(-offset * sum)
     let b = a
-    let at = panel
-    const end = panel + secondHalf
-    if (step == 0) {
-      while (at < end) {
-        const y = v128.load32_splat(x)
-        a = dot(y, v128.load(at), a)
-        b = dot(y, v128.load(at + secondHalf), b)
-        at += 16
-        x += 4
-      }
-    } else {
-      while (at < end) {
-        let c = zero, d = zero
-        const pause = at + (step << 4)
-        while (at < pause) {
-          const y = v128.load32_splat(x)
-          c = i16x8.add(c, pairs(y, v128.load(at)))
-          d = i16x8.add(d, pairs(y, v128.load(at + secondHalf)))
-          at += 16
-          x += 4
+    let c = zero, d = zero
+    // @unroll J 8
+    if (<usize>J < vectors) {
+      const y = v128.load32_splat(x, 4 * J)
+      if (step == 0) {
+        a = dot(y, v128.load(panel, 16 * J), a)
+        b = dot(y, v128.load(second, 16 * J), b)
+      } else {
+        if (<usize>J % step == 0) {
+          c = zero
+          d = zero
         }
-        a = i32x4.add(a, widen(c, ones))
-        b = i32x4.add(b, widen(d, ones))
+        c = wide(y, v128.load(panel, 16 * J), c)
+        d = wide(y, v128.load(second, 16 * J), d)
+        if (<usize>J % step == step - 1) {
+          a = widen(c, a, false)
+          b = widen(d, b, false)
+        }
       }
     }
-    const scale = vectors == 8 ? scales + (<usize>unit << 2) : scales + ((<usize>unit >> 1) << 2)
-    const y = v128.load32_splat(scale)
-    f = madd(f32x4.convert_i32x4_s(a), f32x4.mul(v128.load(panel + unitScales), y), f)
-    g = madd(f32x4.convert_i32x4_s(b), f32x4.mul(v128.load(panel + unitScales, 16), y), g)
+    // @end
+    const tail = panel + (vectors << 5)
+    const factor = load<f32>(scales + (<usize>(vectors == 8 ? unit : unit >> 1) << 2))
+    const y = f32x4.splat(factor)
+    f = madd(f32x4.convert_i32x4_s(a), f32x4.mul(v128.load(tail), y), f)
+    g = madd(f32x4.convert_i32x4_s(b), f32x4.mul(v128.load(tail, 16), y), g)
     if (minimum) {
-      const z = f32x4.splat(<f32>sum * load<f32>(scale))
-      f = madd(v128.load(panel + unitScales, 32), z, f)
-      g = madd(v128.load(panel + unitScales, 48), z, g)
+      const z = f32x4.splat(<f32>sum * factor)
+      f = madd(v128.load(tail, 32), z, f)
+      g = madd(v128.load(tail, 48), z, g)
     }
-    panel += unitScales + 64
+    panel += (vectors << 5) + 64
+    x += vectors << 2
     sums += vectors
   }
   storeOutputs(out, rows, f, g, bias, accumulate)

@@ -12,6 +12,11 @@ import { loadHalves } from './simd'
 export const UNIT_32_BYTES: usize = 320
 export const UNIT_16_BYTES: usize = 192
 
+/** In memory, as all vector constants: see simd.ts. */
+const FIFTEEN = memory.data<u8>([15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15], 16)
+const SIXTEEN = memory.data<u8>([16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16], 16)
+const FORTY_EIGHT = memory.data<u8>([48, 48, 48, 48, 48, 48, 48, 48, 48, 48, 48, 48, 48, 48, 48, 48], 16)
+
 /** What to subtract from the unsigned bytes; 0 where a minimum does it. */
 export function unpackedOffset(type: i32): i32 {
   switch (type) {
@@ -33,13 +38,13 @@ export function hasMinimum(type: i32): bool {
 // @ts-ignore: decorator
 @inline
 function low(word: v128): v128 {
-  return v128.and(word, i8x16.splat(15))
+  return v128.and(word, v128.load(FIFTEEN))
 }
 
 // @ts-ignore: decorator
 @inline
 function high(word: v128): v128 {
-  return v128.and(i16x8.shr_u(word, 4), i8x16.splat(15))
+  return v128.and(i16x8.shr_u(word, 4), v128.load(FIFTEEN))
 }
 
 /** Bit `bit` (0..7) of every byte, as 16 or 0. */
@@ -47,7 +52,7 @@ function high(word: v128): v128 {
 @inline
 function fifthBit(bits: v128, bit: i32): v128 {
   const moved = bit <= 4 ? i32x4.shl(bits, 4 - bit) : i32x4.shr_u(bits, bit - 4)
-  return v128.and(moved, i8x16.splat(16))
+  return v128.and(moved, v128.load(SIXTEEN))
 }
 
 /** 8 f16 to 8 f32. */
@@ -63,22 +68,23 @@ function storeScales(from: usize, to: usize): void {
 function unpackNibbles(packed: usize, unit: usize, blocks: i32, packedBytes: usize, fifthBits: bool, minimum: bool): void {
   const scales: usize = fifthBits ? 160 : 128
   for (let block = 0; block < blocks; block++) {
-    for (let half: usize = 0; half < 2; half++) {
-      let bits = i32x4.splat(0)
-      if (fifthBits) bits = v128.load(packed + 128 + (half << 4))
-      for (let j: usize = 0; j < 4; j++) {
-        const words = v128.load(packed + (half << 6) + (j << 4))
-        const to = unit + (half << 7) + (j << 4)
-        let first = low(words)
-        let second = high(words)
-        if (fifthBits) {
-          first = v128.or(first, fifthBit(bits, <i32>j))
-          second = v128.or(second, fifthBit(bits, <i32>j + 4))
-        }
-        v128.store(to, first)
-        v128.store(to, second, 64)
+    let bits = i32x4.splat(0)
+    // @unroll H 2
+    if (fifthBits) bits = v128.load(packed, 128 + 16 * H)
+    // @unroll J 4
+    {
+      const words = v128.load(packed, 64 * H + 16 * J)
+      let first = low(words)
+      let second = high(words)
+      if (fifthBits) {
+        first = v128.or(first, fifthBit(bits, J))
+        second = v128.or(second, fifthBit(bits, J + 4))
       }
+      v128.store(unit, first, 128 * H + 16 * J)
+      v128.store(unit, second, 128 * H + 16 * J + 64)
     }
+    // @end
+    // @end
     storeScales(packed + scales, unit + 256)
     if (minimum) storeScales(packed + scales + 16, unit + 288)
     packed += packedBytes
@@ -89,7 +95,9 @@ function unpackNibbles(packed: usize, unit: usize, blocks: i32, packedBytes: usi
 function unpackBytes(packed: usize, unit: usize, blocks: i32): void {
   const flip = dotKind == SIGNED ? i8x16.splat(0) : i8x16.splat(-128)
   for (let block = 0; block < blocks; block++) {
-    for (let at: usize = 0; at < 256; at += 16) v128.store(unit + at, v128.xor(v128.load(packed + at), flip))
+    // @unroll J 16
+    v128.store(unit, v128.xor(v128.load(packed, 16 * J), flip), 16 * J)
+    // @end
     storeScales(packed + 256, unit + 256)
     packed += 272
     unit += UNIT_32_BYTES
@@ -100,14 +108,15 @@ function unpackTable(packed: usize, unit: usize, blocks: i32): void {
   const flip = dotKind == SIGNED ? i8x16.splat(0) : i8x16.splat(-128)
   const table = v128.xor(i8x16(-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113), flip)
   for (let block = 0; block < blocks; block++) {
-    for (let half: usize = 0; half < 2; half++) {
-      for (let j: usize = 0; j < 4; j++) {
-        const words = v128.load(packed + (half << 6) + (j << 4))
-        const to = unit + (half << 7) + (j << 4)
-        v128.store(to, i8x16.swizzle(table, low(words)))
-        v128.store(to, i8x16.swizzle(table, high(words)), 64)
-      }
+    // @unroll H 2
+    // @unroll J 4
+    {
+      const words = v128.load(packed, 64 * H + 16 * J)
+      v128.store(unit, i8x16.swizzle(table, low(words)), 128 * H + 16 * J)
+      v128.store(unit, i8x16.swizzle(table, high(words)), 128 * H + 16 * J + 64)
     }
+    // @end
+    // @end
     storeScales(packed + 128, unit + 256)
     packed += 144
     unit += UNIT_32_BYTES
@@ -136,18 +145,22 @@ function unpackSuperBlocks(packed: usize, unit: usize, blocks: i32, packedBytes:
     for (let pair: usize = 0; pair < 4; pair++) {
       const even = unit + pair * 2 * UNIT_32_BYTES
       const odd = even + UNIT_32_BYTES
-      for (let at: usize = 0; at < 256; at += 16) {
-        const words = v128.load(packed + (pair << 8) + at)
+      const from = packed + (pair << 8)
+      const shift = <i32>pair << 1
+      // @unroll J 16
+      {
+        const words = v128.load(from, 16 * J)
         let first = low(words)
         let second = high(words)
         if (fifthBits) {
-          const bits = i32x4.shr_u(v128.load(packed + 1024 + at), <i32>pair << 1)
+          const bits = i32x4.shr_u(v128.load(packed, 1024 + 16 * J), shift)
           first = v128.or(first, fifthBit(bits, 0))
           second = v128.or(second, fifthBit(bits, 1))
         }
-        v128.store(even + at, first)
-        v128.store(odd + at, second)
+        v128.store(even, first, 16 * J)
+        v128.store(odd, second, 16 * J)
       }
+      // @end
     }
     for (let sub: usize = 0; sub < 8; sub++) {
       const to = unit + sub * UNIT_32_BYTES + 256
@@ -166,17 +179,20 @@ function unpackSixBits(packed: usize, unit: usize, blocks: i32): void {
       for (let half: usize = 0; half < 2; half++) {
         const nibbles = packed + (part << 9) + (half << 8)
         const pairs = packed + 1024 + (part << 8) + (half << 7)
-        for (let j: usize = 0; j < 8; j++) {
-          const words = v128.load(nibbles + (j << 4))
-          const laterWords = v128.load(nibbles + ((j + 8) << 4))
-          const bits = v128.load(pairs + (j << 4))
-          const three = i8x16.splat(0x30)
-          const to = unit + ((part << 3) + (j >> 2)) * UNIT_16_BYTES + (half << 6) + ((j & 3) << 4)
-          v128.store(to, v128.or(low(words), v128.and(i32x4.shl(bits, 4), three)))
-          v128.store(to + 2 * UNIT_16_BYTES, v128.or(low(laterWords), v128.and(i32x4.shl(bits, 2), three)))
-          v128.store(to + 4 * UNIT_16_BYTES, v128.or(high(words), v128.and(bits, three)))
-          v128.store(to + 6 * UNIT_16_BYTES, v128.or(high(laterWords), v128.and(i32x4.shr_u(bits, 2), three)))
+        const to = unit + (part << 3) * UNIT_16_BYTES + (half << 6)
+        // @unroll J 8
+        {
+          const words = v128.load(nibbles, 16 * J)
+          const laterWords = v128.load(nibbles, 16 * J + 128)
+          const bits = v128.load(pairs, 16 * J)
+          // Element 4J: unit J / 4, word J % 4; each further field of bits is two units on.
+          const at = to + <usize>(J >> 2) * UNIT_16_BYTES
+          v128.store(at, v128.or(low(words), v128.and(i32x4.shl(bits, 4), v128.load(FORTY_EIGHT))), 16 * (J & 3))
+          v128.store(at, v128.or(low(laterWords), v128.and(i32x4.shl(bits, 2), v128.load(FORTY_EIGHT))), 16 * (J & 3) + 384)
+          v128.store(at, v128.or(high(words), v128.and(bits, v128.load(FORTY_EIGHT))), 16 * (J & 3) + 768)
+          v128.store(at, v128.or(high(laterWords), v128.and(i32x4.shr_u(bits, 2), v128.load(FORTY_EIGHT))), 16 * (J & 3) + 1152)
         }
+        // @end
       }
     }
     for (let sub: usize = 0; sub < 16; sub++) {

@@ -237,7 +237,7 @@ export const OPS = {
       causal: 'integer', // 0 or 1
       firstPosition: 'integer', // position of query 0 among the keys
     },
-    work: { over: ['kvHeads', 'queries'], per: 64 },
+    work: { over: ['kvHeads', 'queries'], per: 128 },
     tolerance: 2e-5,
   },
   /** SwiGLU: `out = silu(gate) * up`. `out` may be `gate`. */
