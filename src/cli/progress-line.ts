@@ -56,7 +56,7 @@ export class ProgressLine {
     const percent = `${Math.floor(share * 100)}%`.padStart(4)
     const columns = this.#stream.columns ?? 0
     const filled = Math.floor(share * BAR_CELLS)
-    const bar = columns < COLUMNS_FOR_BAR ? '' : `[${'#'.repeat(filled)}${'-'.repeat(BAR_CELLS - filled)}]`
+    const bar = columns < COLUMNS_FOR_BAR ? '' : `[${'#'.repeat(filled)}${'-'.repeat(BAR_CELLS - filled)}] `
     if (detail === '') return bar + percent
     const choices = [`${bar}${percent}  ${detail}`, `${percent}  ${detail}`]
     return choices.find((text) => this.#label.length + 1 + text.length < columns) ?? bar + percent

@@ -135,7 +135,7 @@ export class FakeHub {
     else this.#serveHub(url, request, response)
   }
 
-  #serveHub(url: URL, request: IncomingMessage, response: ServerResponse): void {
+  #serveHub(url: URL, request: IncomingMessage, response: ServerResponse): ServerResponse {
     const names = url.pathname.split('/').slice(1).map(decodeURIComponent)
     if (names[0] === 'api') return this.#serveApi(names.slice(2), url, request, response)
     if (names[0] === 'plain') return this.#servePlain(names.slice(1).join('/'), request, response)
@@ -158,8 +158,7 @@ export class FakeHub {
       response.writeHead(302, {
         location: fault.kind === 'redirect-to' ? fault.location : url.href.replace('http://server', ''),
       })
-      response.end()
-      return
+      return response.end()
     }
     const headers = { 'x-repo-commit': commit }
     if (!blob.isLarge) {
@@ -175,10 +174,15 @@ export class FakeHub {
       'x-linked-size': String(blob.bytes.byteLength),
       location: `${this.storeOrigin}${object}?X-Amz-Signature=secret-signature`,
     })
-    response.end()
+    return response.end()
   }
 
-  #serveApi(names: readonly string[], url: URL, request: IncomingMessage, response: ServerResponse): void {
+  #serveApi(
+    names: readonly string[],
+    url: URL,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): ServerResponse {
     const [owner, name, verb, revision = ''] = names
     const id = `${owner}/${name}`
     const repository = this.#repositories.get(id)
@@ -209,15 +213,19 @@ export class FakeHub {
     const start = Number(url.searchParams.get('cursor') ?? 0)
     const isLast = start + PAGE_SIZE >= all.length
     const next = `${this.endpoint}${url.pathname}?recursive=true&cursor=${start + PAGE_SIZE}`
-    sendJson(response, all.slice(start, start + PAGE_SIZE), isLast ? {} : { link: `<${next}>; rel="next"` })
+    return sendJson(
+      response,
+      all.slice(start, start + PAGE_SIZE),
+      isLast ? {} : { link: `<${next}>; rel="next"` },
+    )
   }
 
   /** Files of the repository `plain`, without anything of the hub's around them. */
-  #servePlain(path: string, request: IncomingMessage, response: ServerResponse): void {
+  #servePlain(path: string, request: IncomingMessage, response: ServerResponse): ServerResponse {
     const content = this.#repositories.get('plain')?.files[path]
     if (content === undefined) return refuse(response, 404, '')
     const blob = blobOf(path, content)
-    this.#sendContent(
+    return this.#sendContent(
       path,
       blob,
       { etag: `"${blob.sha256.slice(0, 16)}${this.#etagSuffix}"` },
@@ -226,11 +234,11 @@ export class FakeHub {
     )
   }
 
-  #serveObject(url: URL, request: IncomingMessage, response: ServerResponse): void {
+  #serveObject(url: URL, request: IncomingMessage, response: ServerResponse): ServerResponse {
     const object = this.#objects.get(url.pathname)
     // Object stores refuse a signature together with a token.
     if (object === undefined || request.headers.authorization !== undefined) return refuse(response, 400, '')
-    this.#sendContent(
+    return this.#sendContent(
       object.path,
       object.blob,
       { etag: `"${object.blob.sha256.slice(0, 32)}-7"` },
@@ -245,7 +253,7 @@ export class FakeHub {
     headers: Record<string, string>,
     request: IncomingMessage,
     response: ServerResponse,
-  ): void {
+  ): ServerResponse {
     let fault = this.#takeFault(path)
     if (fault?.kind === 'call') {
       fault.run()
@@ -261,8 +269,7 @@ export class FakeHub {
     const end = match?.[2] ? Math.min(Number(match[2]) + 1, whole.byteLength) : whole.byteLength
     if (match && start >= whole.byteLength) {
       response.writeHead(416, { 'content-range': `bytes */${whole.byteLength}` })
-      response.end()
-      return
+      return response.end()
     }
     const bytes = whole.subarray(start, end)
     response.writeHead(match ? 206 : 200, {
@@ -276,10 +283,11 @@ export class FakeHub {
       response.write(bytes.subarray(0, fault.afterBytes))
       // What was written leaves first.
       if (fault.kind === 'cut') setTimeout(() => response.destroy(), 30)
-      return
+      return response
     }
-    if (fault?.kind === 'slow') return void sendSlowly(response, bytes, fault.pieceBytes, fault.pauseMs)
-    response.end(bytes)
+    if (fault?.kind !== 'slow') return response.end(bytes)
+    sendSlowly(response, bytes, fault.pieceBytes, fault.pauseMs)
+    return response
   }
 
   #takeFault(path: string): Fault | undefined {
@@ -326,19 +334,23 @@ function refuse(
   status: number,
   code: string,
   headers: Record<string, string> = {},
-): void {
+): ServerResponse {
   response.writeHead(status, { ...headers, ...(code !== '' && { 'x-error-code': code }) })
-  response.end('refused')
+  return response.end('refused')
 }
 
-function sendJson(response: ServerResponse, value: unknown, headers: Record<string, string> = {}): void {
+function sendJson(
+  response: ServerResponse,
+  value: unknown,
+  headers: Record<string, string> = {},
+): ServerResponse {
   response.writeHead(200, { 'content-type': 'application/json', ...headers })
-  response.end(JSON.stringify(value))
+  return response.end(JSON.stringify(value))
 }
 
-function sendPage(response: ServerResponse, type = 'text/html; charset=utf-8'): void {
+function sendPage(response: ServerResponse, type = 'text/html; charset=utf-8'): ServerResponse {
   response.writeHead(200, { 'content-type': type })
-  response.end('<!DOCTYPE html><html><body>Log in to the network</body></html>')
+  return response.end('<!DOCTYPE html><html><body>Log in to the network</body></html>')
 }
 
 async function sendSlowly(
