@@ -61,43 +61,65 @@ function draw(
   { temperature, topK, topP, minP }: SamplingOptions,
   point: number,
 ): number {
-  const candidates = likeliest(logits, topK)
-  const highest = logits[candidates[0] as number] as number
-  const weights = candidates.map((id) => Math.exp(((logits[id] as number) - highest) / temperature))
-  let count = candidates.length
-  if (topP < 1) count = countTopP(weights, topP)
-  // The likeliest token always has weight 1, so the share of min-p is the weight itself.
-  while (count > 1 && (weights[count - 1] as number) < minP) count--
-  const total = weights.slice(0, count).reduce((sum, weight) => sum + weight, 0)
+  const highest = logits[argmax(logits)] as number
+  if (topK > 0 && topK < logits.length) keepLargest(logits, Float32Array.from(logits).sort(), topK)
+  // Shares of the likeliest token's probability; 0 for those left out.
+  const weights = new Float64Array(logits.length)
+  for (let id = 0; id < weights.length; id++) {
+    const logit = logits[id] as number
+    if (logit > LEFT_OUT) weights[id] = Math.exp((logit - highest) / temperature)
+  }
+  if (topP < 1) {
+    const sorted = weights.filter((weight) => weight > 0).sort()
+    keepLargest(weights, sorted, countTopP(sorted, topP))
+  }
+  let total = 0
+  for (let id = 0; id < weights.length; id++) {
+    const weight = weights[id] as number
+    if (weight < minP || weight < 0) weights[id] = 0
+    else total += weight
+  }
   let rest = point * total
-  for (let index = 0; index < count; index++) {
-    rest -= weights[index] as number
-    if (rest < 0) return candidates[index] as number
+  let last = 0
+  for (let id = 0; id < weights.length; id++) {
+    const weight = weights[id] as number
+    if (weight === 0) continue
+    last = id
+    rest -= weight
+    if (rest < 0) break
   }
-  return candidates[count - 1] as number
+  return last
 }
 
-/** Ids by falling logit, ties by id; all of them or the first `topK`. */
-function likeliest(logits: Float32Array, topK: number): number[] {
-  const floor = topK > 0 && topK < logits.length ? kthLargest(logits, topK) : Number.NEGATIVE_INFINITY
-  const ids: number[] = []
-  for (let id = 0; id < logits.length; id++) if ((logits[id] as number) >= floor) ids.push(id)
-  ids.sort((a, b) => (logits[b] as number) - (logits[a] as number) || a - b)
-  return topK > 0 ? ids.slice(0, topK) : ids
+const LEFT_OUT = Number.NEGATIVE_INFINITY
+
+/**
+ * Leaves out all but the `count` largest values; of equal ones those with the lowest ids stay. `sorted` rises: typed
+ * arrays sort numbers several times faster than lists of ids sort by them.
+ */
+function keepLargest(
+  values: Float32Array | Float64Array,
+  sorted: Float32Array | Float64Array,
+  count: number,
+): void {
+  const floor = sorted[sorted.length - count] as number
+  let ties = count
+  for (let id = 0; id < values.length; id++) if ((values[id] as number) > floor) ties--
+  for (let id = 0; id < values.length; id++) {
+    const value = values[id] as number
+    if (value > floor || (value === floor && ties-- > 0)) continue
+    values[id] = LEFT_OUT
+  }
 }
 
-function kthLargest(logits: Float32Array, k: number): number {
-  const sorted = Float32Array.from(logits).sort()
-  return sorted[sorted.length - k] as number
-}
-
-/** How many of the falling weights are needed to reach the share `topP` of their sum. */
-function countTopP(weights: readonly number[], topP: number): number {
-  const total = weights.reduce((sum, weight) => sum + weight, 0)
+/** How many of the largest weights are needed to reach the share `topP` of all. */
+function countTopP(sorted: Float64Array, topP: number): number {
+  let total = 0
+  for (let index = 0; index < sorted.length; index++) total += sorted[index] as number
   let sum = 0
-  for (const [index, weight] of weights.entries()) {
-    sum += weight
-    if (sum >= topP * total) return index + 1
+  for (let count = 1; count < sorted.length; count++) {
+    sum += sorted[sorted.length - count] as number
+    if (sum >= topP * total) return count
   }
-  return weights.length
+  return sorted.length
 }
