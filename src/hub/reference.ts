@@ -47,8 +47,7 @@ export function parseReference(text: string, endpoint: string): ModelReference |
     return repository(entry.repository, revision.length > 0 ? revision.join('@') : undefined, undefined)
   const match = REPOSITORY.exec(text)
   const [, id, revisionText] = match ?? []
-  if (id !== undefined && isRepositoryId(id) && !WEIGHTS.test(id))
-    return repository(id, revisionText, undefined)
+  if (id !== undefined && isRepositoryId(id)) return repository(id, revisionText, undefined)
   const [, whole = '', file] = WITH_FILE.exec(text) ?? []
   const [, fileId, fileRevision] = REPOSITORY.exec(whole) ?? []
   return fileId !== undefined && isRepositoryId(fileId) ? repository(fileId, fileRevision, file) : undefined
@@ -63,9 +62,9 @@ function repository(
   return isUsable ? { kind: 'repository', id, revision, file } : undefined
 }
 
-/** The hub itself refuses two dashes or two dots in a row. */
+/** The hub itself refuses two dashes or two dots in a row. What ends like a file is one. */
 function isRepositoryId(id: string): boolean {
-  return !/--|\.\./.test(id) && id.split('/').every(isSafeFileName)
+  return !/--|\.\./.test(id) && !WEIGHTS.test(id) && id.split('/').every(isSafeFileName)
 }
 
 function parseAddress(text: string, endpoint: string): ModelReference {
