@@ -32,19 +32,28 @@ const READ_GROWTH = 8
  * @throws EngineError `format/…` for anything that is not a sound GGUF file, `file/…` when reading fails.
  */
 export async function loadGguf(source: ByteSource): Promise<GgufFile> {
-  const { tensors: entries, ...header } = await loadHeader(source)
+  const { tensors: entries, ...header } = await loadGgufHeader(source)
   const tensors = new Map<string, TensorInfo>()
   for (const entry of entries.values()) tensors.set(entry.name, placeTensor(entry, header.dataOffset, source))
   checkNoOverlap(source.name, tensors.values())
   return { ...header, tensors, source }
 }
 
-async function loadHeader(source: ByteSource): Promise<GgufHeader> {
+/**
+ * The header alone; whether the tensors lie inside the file is not looked at.
+ *
+ * @param onDuplicate Is told of names that appear twice, of which the first counts. Default: they are thrown.
+ * @throws EngineError as `loadGguf`.
+ */
+export async function loadGgufHeader(
+  source: ByteSource,
+  onDuplicate?: (error: EngineError) => void,
+): Promise<GgufHeader> {
   let byteLength = Math.min(FIRST_READ_BYTES, source.byteLength)
   let bytes = await readBytes(source, 0, byteLength)
   for (;;) {
     try {
-      return parseGgufHeader(source.name, bytes, source.byteLength)
+      return parseGgufHeader(source.name, bytes, source.byteLength, onDuplicate)
     } catch (error) {
       if (!(error instanceof MoreBytesNeeded)) throw error
       if (error.byteLength > MAX_GGUF_HEADER_BYTES) throw headerTooLong(source.name, error.byteLength)

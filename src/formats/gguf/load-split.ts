@@ -54,7 +54,12 @@ export async function loadSplitGguf(
   })
 }
 
-function listOtherParts(first: GgufFile, firstFileName: string): string[] {
+/**
+ * File names of the second and all further parts.
+ *
+ * @throws EngineError `format/not-first-part`, `format/bad-split`.
+ */
+export function listOtherParts(first: GgufFile, firstFileName: string): string[] {
   const count = splitCountOf(first)
   if (count > MAX_SHARDS) throw badSplit(first, `${COUNT_KEY} is ${count}`, `at most ${MAX_SHARDS}`)
   const total = String(count).padStart(5, '0')

@@ -49,10 +49,18 @@ const MIN_KEY_RECORD_BYTES = 8 + 4 + 1
 /**
  * Parses the header from the first bytes of a file.
  *
+ * @param onDuplicate Is told of names that appear twice, of which the first counts. Default: they are thrown.
  * @throws MoreBytesNeeded when `bytes` ends inside the header although the file goes on.
  * @throws EngineError `format/…` naming the file and field.
  */
-export function parseGgufHeader(fileName: string, bytes: Uint8Array, fileByteLength: number): GgufHeader {
+export function parseGgufHeader(
+  fileName: string,
+  bytes: Uint8Array,
+  fileByteLength: number,
+  onDuplicate: (error: EngineError) => void = (error) => {
+    throw error
+  },
+): GgufHeader {
   const cursor = new HeaderCursor(fileName, bytes, fileByteLength)
   const version = parseMagicAndVersion(cursor, bytes)
   const tensorCount = cursor.count('tensor count', MAX_TENSORS)
@@ -65,8 +73,11 @@ export function parseGgufHeader(fileName: string, bytes: Uint8Array, fileByteLen
   const budget: ElementBudget = { used: 0 }
   for (let i = 0; i < keyCount; i++) {
     const key = cursor.string(`key ${i}`, MAX_GGUF_KEY_BYTES)
-    if (metadata.has(key)) throw duplicate(fileName, 'key', key)
     const { type, value } = parseTypedValue(cursor, `key "${key}"`, budget)
+    if (metadata.has(key)) {
+      onDuplicate(duplicate(fileName, 'key', key))
+      continue
+    }
     metadata.set(key, value)
     valueTypes.set(key, type)
   }
@@ -75,8 +86,8 @@ export function parseGgufHeader(fileName: string, bytes: Uint8Array, fileByteLen
   const tensors = new Map<string, GgufTensorEntry>()
   for (let i = 0; i < tensorCount; i++) {
     const tensor = parseTensorEntry(cursor, i, alignment)
-    if (tensors.has(tensor.name)) throw duplicate(fileName, 'tensor', tensor.name)
-    tensors.set(tensor.name, tensor)
+    if (tensors.has(tensor.name)) onDuplicate(duplicate(fileName, 'tensor', tensor.name))
+    else tensors.set(tensor.name, tensor)
   }
   const dataOffset = Math.ceil(cursor.offset / alignment) * alignment
   return { version, alignment, metadata, valueTypes, tensors, dataOffset }

@@ -16,15 +16,26 @@ const LENGTH_BYTES = 8
  * @throws EngineError `format/…` for anything that is not a sound safetensors file, `file/…` when reading fails.
  */
 export async function loadSafetensors(source: ByteSource): Promise<Map<string, TensorInfo>> {
-  const headerByteLength = await loadHeaderLength(source)
-  const dataOffset = LENGTH_BYTES + headerByteLength
-  const header = await readBytes(source, LENGTH_BYTES, headerByteLength)
+  const { header, dataOffset } = await loadSafetensorsHeader(source)
   const tensors = new Map<string, TensorInfo>()
   for (const entry of parseSafetensorsHeader(source.name, header, source.byteLength - dataOffset)) {
     const { name, type, shape, relativeOffset, byteLength } = entry
     tensors.set(name, { name, type, shape, byteOffset: dataOffset + relativeOffset, byteLength, source })
   }
   return tensors
+}
+
+/**
+ * The text of the header, unchecked, and where the data begins.
+ *
+ * @throws EngineError `format/…` for a file of another kind or one that ends inside the header.
+ */
+export async function loadSafetensorsHeader(
+  source: ByteSource,
+): Promise<{ header: Uint8Array; dataOffset: number }> {
+  const byteLength = await loadHeaderLength(source)
+  const header = await readBytes(source, LENGTH_BYTES, byteLength)
+  return { header, dataOffset: LENGTH_BYTES + byteLength }
 }
 
 async function loadHeaderLength(source: ByteSource): Promise<number> {

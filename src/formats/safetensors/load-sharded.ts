@@ -21,7 +21,7 @@ export async function loadShardedSafetensors(
   indexName: string,
   open: OpenShard,
 ): Promise<Map<string, TensorInfo>> {
-  const weightMap = parseIndex(indexJson, indexName)
+  const weightMap = parseSafetensorsIndex(indexJson, indexName)
   const fileNames = [...new Set(weightMap.values())].sort()
   return loadShards(indexName, fileNames, open, loadSafetensors, (shards) => {
     const shardByName = new Map(fileNames.map((fileName, index) => [fileName, shards[index]]))
@@ -35,7 +35,12 @@ export async function loadShardedSafetensors(
   })
 }
 
-function parseIndex(indexJson: unknown, indexName: string): Map<string, string> {
+/**
+ * Tensor names with the files that hold them.
+ *
+ * @throws EngineError `format/bad-index`, `format/unsafe-file-name`.
+ */
+export function parseSafetensorsIndex(indexJson: unknown, indexName: string): Map<string, string> {
   const weightMap = (indexJson as { weight_map?: unknown } | null)?.weight_map
   if (typeof weightMap !== 'object' || weightMap === null || Array.isArray(weightMap)) {
     throw badIndex(indexName, 'has no object "weight_map"', 'tensor names with their file names')
