@@ -38,6 +38,23 @@ async function pullWeights(test: TestHub): Promise<string> {
   return hashOf(join(model.location, WEIGHTS))
 }
 
+/** A folder model whose pull is stopped when the small files are whole and 100,000 bytes of the weights are there. */
+async function stopAfterSmallFiles(test: TestHub, files: Record<string, string | Uint8Array>): Promise<void> {
+  test.fake.setRepository(ID, { files })
+  test.fake.addFaults('model.safetensors', { kind: 'stall', afterBytes: 100_000 })
+  const controller = new AbortController()
+  const left = new Set(['config.json', 'tokenizer.json', 'model.safetensors'])
+  const stopped = test.hub.pull(ID, {
+    signal: controller.signal,
+    onEvent: (event) => {
+      if (event.type === 'file-verified') left.delete(event.file)
+      if (event.type === 'bytes-received' && event.receivedBytes === 100_000) left.delete(event.file)
+      if (left.size === 0) controller.abort()
+    },
+  })
+  await expect(stopped).rejects.toMatchObject({ name: 'AbortError' })
+}
+
 describe('pull', () => {
   it('stores what a folder model needs, with hashes, and nothing else', async () => {
     const { fake, hub, home, events, record } = await openTestHub()
@@ -215,11 +232,13 @@ describe('resuming', () => {
   })
 
   it('does not fetch again what was finished', async () => {
-    const { fake, hub } = await openTestHub()
-    const files = { 'config.json': '{"a":1}', 'tokenizer.json': '{"b":2}', 'model.safetensors': BYTES }
-    fake.setRepository(ID, { files })
-    fake.addFaults('model.safetensors', ...Array(5).fill({ kind: 'status', status: 500 }))
-    await failure(hub.pull(ID))
+    const test = await openTestHub()
+    const { fake, hub } = test
+    await stopAfterSmallFiles(test, {
+      'config.json': '{"a":1}',
+      'tokenizer.json': '{"b":2}',
+      'model.safetensors': BYTES,
+    })
     const before = fake.requests.length
     const { model } = await hub.pull(ID)
     expect(model.files.map(({ name }) => name)).toEqual([
@@ -291,13 +310,7 @@ describe('resuming', () => {
     const test = await openTestHub()
     const { fake, hub } = test
     const files = { 'config.json': '{"a":1}', 'tokenizer.json': '{"b":2}', 'model.safetensors': BYTES }
-    fake.setRepository(ID, { files })
-    fake.addFaults(
-      'model.safetensors',
-      { kind: 'cut', afterBytes: 100_000 },
-      ...Array(4).fill({ kind: 'status', status: 500 }),
-    )
-    await failure(hub.pull(ID))
+    await stopAfterSmallFiles(test, files)
     const changed = ggufBytes(200_000, 9)
     fake.setRepository(ID, { files: { ...files, 'model.safetensors': changed } })
     const { model } = await hub.pull(ID, { onEvent: test.record })
