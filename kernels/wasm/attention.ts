@@ -1,8 +1,9 @@
 // Scaled dot-product attention with an online softmax (Milakov & Gimelshein; FlashAttention). A piece of work is one
 // key/value head and up to 128 queries, for all query heads that share it. Keys are taken in tiles of 64: the tile is
 // widened to float32 once, keys transposed so that lanes are keys, then 4 query rows at a time are scored, their
-// running maximum and sum updated, and the weighted values added. Few query rows (decoding) skip the transposition.
+// running maximum and sum updated, and the weighted values added. Decoding goes its own way: attend-few.ts.
 
+import { addValuesFew, scaleQuery, SCORE_FACTOR, scoreFew } from './attend-few'
 import { F16 } from './layout'
 import { exp, loadHalves, madd, maxLanes, sumLanes } from './simd'
 
@@ -125,7 +126,8 @@ function softmaxStep(scores: usize, visible: i32, state: usize): f32 {
 // @ts-ignore: decorator
 @inline
 function addValues(
-  weights: usize, values: usize, count: i32, headDim: i32, sums: usize, keep0: f32, keep1: f32, keep2: f32, keep3: f32,
+  weights: usize, values: usize, valueStride: usize, count: i32, headDim: i32, sums: usize,
+  keep0: f32, keep1: f32, keep2: f32, keep3: f32,
 ): void {
   const line = <usize>TILE << 2
   const rowBytes = <usize>headDim << 2
@@ -145,13 +147,13 @@ function addValues(
       const v = v128.load(value, 16)
       let y = v128.load32_splat(weight)
       a0 = madd(y, w, a0); b0 = madd(y, v, b0)
-      y = v128.load32_splat(weight + line)
+      y = v128.load32_splat(weight, 256)
       a1 = madd(y, w, a1); b1 = madd(y, v, b1)
-      y = v128.load32_splat(weight + line * 2)
+      y = v128.load32_splat(weight, 512)
       a2 = madd(y, w, a2); b2 = madd(y, v, b2)
-      y = v128.load32_splat(weight + line * 3)
+      y = v128.load32_splat(weight, 768)
       a3 = madd(y, w, a3); b3 = madd(y, v, b3)
-      value += rowBytes
+      value += valueStride
       weight += 4
     }
     v128.store(s0, a0); v128.store(s0, b0, 16)
@@ -165,7 +167,7 @@ function addValues(
       const to = sums + row * rowBytes + column
       let a = f32x4.mul(v128.load(to), keep)
       for (let key: usize = 0; key < <usize>count; key++) {
-        a = madd(v128.load32_splat(weights + row * line + (key << 2)), v128.load(values + key * rowBytes + column), a)
+        a = madd(v128.load32_splat(weights + row * line + (key << 2)), v128.load(values + key * valueStride + column), a)
       }
       v128.store(to, a)
     }
@@ -221,12 +223,20 @@ function attend(
   const queryStride = <usize>heads * rowBytes
   const queryBase = q + <usize>first * queryStride + <usize>(kvHead * group) * rowBytes
   const scales = f32x4.splat(scale)
+  // Decoding: the scaled queries take the place of the tile of keys.
+  const isFew = type == F16 && rows <= 4 && headDim % 8 == 0
+  if (isFew) {
+    for (let row = 0; row < 4; row++) {
+      const r = min(row, rows - 1)
+      scaleQuery(queryBase + <usize>(r / group) * queryStride + <usize>(r % group) * rowBytes, tileKeys + <usize>row * rowBytes, headDim)
+    }
+  }
   for (let firstKey = 0; firstKey < lastSeen; firstKey += TILE) {
     const here = min(TILE, lastSeen - firstKey)
     const keyRow = k + <usize>firstKey * kvStride + kvShift
     const valueRow = v + <usize>firstKey * kvStride + kvShift
     if (rows > 4) transposeKeys(type, keyRow, kvStride, here, headDim, tileKeys)
-    widenValues(type, valueRow, kvStride, here, headDim, tileValues)
+    if (type == F16 && !isFew) widenValues(type, valueRow, kvStride, here, headDim, tileValues)
     for (let row = 0; row < rows; row += 4) {
       // Rows run query by query, heads inside; rows past the end repeat the last one and are not stored.
       const r1 = min(row + 1, rows - 1), r2 = min(row + 2, rows - 1), r3 = min(row + 3, rows - 1)
@@ -240,7 +250,8 @@ function attend(
       const v0 = visibleKeys(causal, position + row / group, firstKey, here)
       const v1 = visibleKeys(causal, position + r1 / group, firstKey, here)
       const v2 = visibleKeys(causal, position + r2 / group, firstKey, here)
-      if (rows > 4) scoreTile(q0, q1, q2, q3, tileKeys, headDim, scales, scores)
+      if (isFew) scoreFew(tileKeys, keyRow, kvStride, here, headDim, scale * SCORE_FACTOR, scores)
+      else if (rows > 4) scoreTile(q0, q1, q2, q3, tileKeys, headDim, scales, scores)
       else scoreRows(type, q0, q1, q2, q3, keyRow, kvStride, here, headDim, scale, scores)
       const line = <usize>TILE << 2
       const at = state + (<usize>row << 3)
@@ -248,7 +259,10 @@ function attend(
       const keep1 = softmaxStep(scores + line, v1, at + 8)
       const keep2 = softmaxStep(scores + line * 2, v2, at + 16)
       const keep3 = softmaxStep(scores + line * 3, v3, at + 24)
-      addValues(scores, tileValues, v3, headDim, sums + <usize>row * rowBytes, keep0, keep1, keep2, keep3)
+      const to = sums + <usize>row * rowBytes
+      if (isFew) addValuesFew(scores, valueRow, kvStride, v3, headDim, to, keep0, keep1, keep2, keep3)
+      else if (type == F16) addValues(scores, tileValues, rowBytes, v3, headDim, to, keep0, keep1, keep2, keep3)
+      else addValues(scores, valueRow, kvStride, v3, headDim, to, keep0, keep1, keep2, keep3)
     }
   }
   for (let row = 0; row < rows; row++) {

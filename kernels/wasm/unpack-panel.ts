@@ -123,18 +123,12 @@ function unpackTable(packed: usize, unit: usize, blocks: i32): void {
   }
 }
 
-/** Rows 0..7 of `factor[row] * bytes[row]` to float32. */
+/** Rows 0..7: bytes (as int16) times two vectors of factors, to float32. */
 // @ts-ignore: decorator
 @inline
-function storeProducts(bytes: v128, factors: usize, negate: bool, to: usize): void {
-  let first = f32x4.mul(f32x4.convert_i32x4_s(i32x4.extend_low_i16x8_s(bytes)), loadHalves(factors))
-  let second = f32x4.mul(f32x4.convert_i32x4_s(i32x4.extend_high_i16x8_s(bytes)), loadHalves(factors + 8))
-  if (negate) {
-    first = f32x4.neg(first)
-    second = f32x4.neg(second)
-  }
-  v128.store(to, first)
-  v128.store(to, second, 16)
+function storeProducts(bytes: v128, first: v128, second: v128, to: usize): void {
+  v128.store(to, f32x4.mul(f32x4.convert_i32x4_s(i32x4.extend_low_i16x8_s(bytes)), first))
+  v128.store(to, f32x4.mul(f32x4.convert_i32x4_s(i32x4.extend_high_i16x8_s(bytes)), second), 16)
 }
 
 // @ts-ignore: decorator
@@ -162,11 +156,13 @@ function unpackSuperBlocks(packed: usize, unit: usize, blocks: i32, packedBytes:
       }
       // @end
     }
+    const d0 = loadHalves(packed + scales), d1 = loadHalves(packed + scales + 8)
+    const m0 = f32x4.neg(loadHalves(packed + scales + 16)), m1 = f32x4.neg(loadHalves(packed + scales + 24))
     for (let sub: usize = 0; sub < 8; sub++) {
       const to = unit + sub * UNIT_32_BYTES + 256
       const table = packed + scales + 32 + (sub << 3)
-      storeProducts(i16x8.extend_low_i8x16_u(v128.load64_zero(table)), packed + scales, false, to)
-      storeProducts(i16x8.extend_low_i8x16_u(v128.load64_zero(table + 64)), packed + scales + 16, true, to + 32)
+      storeProducts(i16x8.extend_low_i8x16_u(v128.load64_zero(table)), d0, d1, to)
+      storeProducts(i16x8.extend_low_i8x16_u(v128.load64_zero(table, 64)), m0, m1, to + 32)
     }
     packed += packedBytes
     unit += 8 * UNIT_32_BYTES
@@ -195,9 +191,10 @@ function unpackSixBits(packed: usize, unit: usize, blocks: i32): void {
         // @end
       }
     }
+    const d0 = loadHalves(packed + 1664), d1 = loadHalves(packed + 1672)
     for (let sub: usize = 0; sub < 16; sub++) {
       const scales = i16x8.extend_low_i8x16_s(v128.load64_zero(packed + 1536 + (sub << 3)))
-      storeProducts(scales, packed + 1664, false, unit + sub * UNIT_16_BYTES + 128)
+      storeProducts(scales, d0, d1, unit + sub * UNIT_16_BYTES + 128)
     }
     packed += 1680
     unit += 16 * UNIT_16_BYTES

@@ -51,7 +51,12 @@ export interface OpRow {
    * The integer argument that counts the work, and how many of it make one independent piece: ceil(over / per)
    * pieces. With several names, the pieces of the last one are multiplied by the others.
    */
-  readonly work: { readonly over: string | readonly string[]; readonly per: number }
+  readonly work: {
+    readonly over: string | readonly string[]
+    readonly per: number
+    /** Pieces that share preparation, so that fewer at a time waste work. Default 1. */
+    readonly together?: number
+  }
   /**
    * Largest allowed difference from the reference, as a share of the largest absolute value of the expected
    * output. 0 means bit-identical.
@@ -146,7 +151,7 @@ export const OPS = {
       k: 'integer',
       accumulate: 'integer', // 1: add to what `out` holds
     },
-    work: { over: 'n', per: 8 },
+    work: { over: 'n', per: 8, together: 20 },
     tolerance: F32_REDUCTION,
   },
   /** Linear layer in float32 on a matrix of type F32, F16 or BF16. */

@@ -22,3 +22,6 @@ export const CONTROL = {
 /** 32-bit words of a command: operation, counter, pieces, pieces per grab, flags, then arguments. */
 export const COMMAND_WORDS = 20
 export const COMMAND_ARGUMENTS = 5
+export const COMMAND_FLAGS = 4
+/** Flag: the next command depends on nothing since the last barrier. */
+export const NO_BARRIER = 1
