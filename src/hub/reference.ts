@@ -45,12 +45,9 @@ export function parseReference(text: string, endpoint: string): ModelReference |
   const entry = CATALOGUE.find((entry) => entry.name === name.toLowerCase())
   if (entry)
     return repository(entry.repository, revision.length > 0 ? revision.join('@') : undefined, undefined)
-  const match = REPOSITORY.exec(text)
-  const [, id, revisionText] = match ?? []
-  if (id !== undefined && isRepositoryId(id)) return repository(id, revisionText, undefined)
-  const [, whole = '', file] = WITH_FILE.exec(text) ?? []
-  const [, fileId, fileRevision] = REPOSITORY.exec(whole) ?? []
-  return fileId !== undefined && isRepositoryId(fileId) ? repository(fileId, fileRevision, file) : undefined
+  const [, whole = text, file] = WITH_FILE.exec(text) ?? []
+  const [, id, revisionText] = REPOSITORY.exec(whole) ?? []
+  return id !== undefined && isRepositoryId(id) ? repository(id, revisionText, file) : undefined
 }
 
 function repository(

@@ -40,8 +40,12 @@ export async function listOtherModels(
     listLmStudio(join(home, '.cache', 'lm-studio', 'models')),
     listOllamaModels(env['OLLAMA_MODELS'] || join(home, '.ollama', 'models')),
   ])
-  const paths = new Set<string>()
-  return found.flat().filter(({ path }) => !paths.has(path) && paths.add(path))
+  // Two programs may share a folder.
+  const seen = new Set<string>()
+  return found.flat().filter(({ path, name }) => {
+    const key = `${path}\n${name}`
+    return !seen.has(key) && seen.add(key)
+  })
 }
 
 function llamaCppCache(env: Environment, platform: NodeJS.Platform, home: string): string {
