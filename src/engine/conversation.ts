@@ -20,8 +20,8 @@ import type {
 } from './types.ts'
 
 export class Conversation implements Chat {
-  readonly #loaded: LoadedModel
-  readonly #session: TokenSession
+  /** Undefined once closed, so that a conversation that is still held keeps no memory. */
+  #open: OpenConversation | undefined
   readonly #onDispose: (chat: Conversation) => void
   #messages: ChatMessage[]
   #pictures: Picture[] = []
@@ -30,17 +30,17 @@ export class Conversation implements Chat {
 
   constructor(loaded: LoadedModel, options: ChatOptions, onDispose: (chat: Conversation) => void) {
     checkOptions(options, CHAT_RULES, 'for a conversation')
-    this.#loaded = loaded
+    this.#open = { loaded, session: new TokenSession(loaded.model, loaded.queue) }
     this.#onDispose = onDispose
-    this.#session = new TokenSession(loaded.model, loaded.queue)
     this.#messages = options.system
       ? [{ role: 'system', content: [{ type: 'text', text: options.system }] }]
       : []
   }
 
   async *send(message: UserMessage, options: GenerationOptions = {}): AsyncIterableIterator<ChatEvent> {
-    if (this.#isDisposed) throw disposedError()
-    const resolved = resolveGenerationOptions(options, this.#loaded.text.defaults)
+    const open = this.#open
+    if (!open || this.#isDisposed) throw disposedError()
+    const resolved = resolveGenerationOptions(options, open.loaded.text.defaults)
     checkMessage(message)
     if (this.#isAnswering) {
       throw new EngineError('generation/busy', {
@@ -50,7 +50,7 @@ export class Conversation implements Chat {
     }
     this.#isAnswering = true
     try {
-      yield* this.#answer(message, resolved, options)
+      yield* this.#answer(open, message, resolved, options)
     } finally {
       this.#isAnswering = false
       if (this.#isDisposed) this.#release()
@@ -66,15 +66,20 @@ export class Conversation implements Chat {
   }
 
   #release(): void {
-    this.#session.dispose()
-    for (const { features } of this.#pictures.splice(0)) this.#loaded.backend.free(features)
+    if (!this.#open) return
+    const { loaded, session } = this.#open
+    this.#open = undefined
+    session.dispose()
+    for (const { features } of this.#pictures.splice(0)) loaded.backend.free(features)
   }
 
   async *#answer(
+    open: OpenConversation,
     message: UserMessage,
     resolved: GenerateOptions,
     options: GenerationOptions,
   ): AsyncGenerator<ChatEvent, void, undefined> {
+    const { loaded } = open
     const clock = new AnswerClock()
     const fresh: Picture[] = []
     let heard = ''
@@ -82,7 +87,7 @@ export class Conversation implements Chat {
     let isKept = false
     try {
       try {
-        yield* this.#encodePictures(message, options, fresh)
+        yield* encodePictures(loaded, message, options, fresh)
       } catch (error) {
         if (!isAbortError(error)) throw error
         yield clock.finish(
@@ -97,13 +102,13 @@ export class Conversation implements Chat {
       clock.picturesDone()
       const messages = [...this.#messages, userTurn(message)]
       const pictures = [...this.#pictures, ...fresh]
-      const prompt = buildChatPrompt(this.#loaded, messages, pictures)
+      const prompt = buildChatPrompt(loaded, messages, pictures)
       keep = (answer) => {
         isKept = true
         this.#messages = [...messages, { role: 'assistant', content: [{ type: 'text', text: answer }] }]
         this.#pictures = pictures
       }
-      for await (const event of this.#generate(prompt, resolved, clock, fresh)) {
+      for await (const event of streamAnswer(open, prompt, resolved, clock, fresh)) {
         if (event.type === 'text-delta') heard += event.text
         if (event.type === 'answer-finished' && event.tokenIds.length > 0) keep(event.text)
         yield event
@@ -111,72 +116,72 @@ export class Conversation implements Chat {
     } finally {
       // Whoever stopped listening in the middle of an answer has heard its beginning.
       if (!isKept && heard !== '') keep?.(heard)
-      if (!isKept) for (const { features } of fresh) this.#loaded.backend.free(features)
+      if (!isKept) for (const { features } of fresh) loaded.backend.free(features)
     }
   }
+}
 
-  async *#encodePictures(
-    { images = [] }: UserMessage,
-    { detail = 'auto', signal }: GenerationOptions,
-    encoded: Picture[],
-  ): AsyncGenerator<ChatEvent, void, undefined> {
-    // All pictures are read before the first is encoded, so that a broken one is found at once.
-    const prepared = []
-    for (const input of images) prepared.push(await preparePicture(this.#loaded, input, detail, signal))
-    for (const [image, picture] of prepared.entries()) {
-      const frames = encodePicture(this.#loaded, picture, signal)
-      for (let step = await frames.next(); ; step = await frames.next()) {
-        if (step.done) {
-          encoded.push(step.value)
-          break
-        }
-        yield { type: 'image-progressed', image, ...step.value }
-      }
-      yield { type: 'image-encoded', image, report: picture.report }
-    }
+interface OpenConversation {
+  readonly loaded: LoadedModel
+  readonly session: TokenSession
+}
+
+async function* encodePictures(
+  loaded: LoadedModel,
+  { images = [] }: UserMessage,
+  { detail = 'auto', signal }: GenerationOptions,
+  encoded: Picture[],
+): AsyncGenerator<ChatEvent, void, undefined> {
+  // All pictures are read before the first is encoded, so that a broken one is found at once.
+  const prepared = []
+  for (const input of images) prepared.push(await preparePicture(loaded, input, detail, signal))
+  for (const [image, picture] of prepared.entries()) {
+    encoded.push(yield* encodePicture(loaded, picture, signal, { image }))
+    yield { type: 'image-encoded', image, report: picture.report }
   }
+}
 
-  async *#generate(
-    prompt: Prompt,
-    options: GenerateOptions,
-    clock: AnswerClock,
-    pictures: readonly Picture[],
-  ): AsyncGenerator<ChatEvent, void, undefined> {
-    const { text, contextLength } = this.#loaded
-    const usage = {
-      promptTokens: prompt.ids.length,
-      imageTokens: prompt.images.reduce((sum, { rows }) => sum + rows, 0),
+async function* streamAnswer(
+  { loaded, session }: OpenConversation,
+  prompt: Prompt,
+  options: GenerateOptions,
+  clock: AnswerClock,
+  pictures: readonly Picture[],
+): AsyncGenerator<ChatEvent, void, undefined> {
+  const { text, contextLength } = loaded
+  const usage = {
+    promptTokens: prompt.ids.length,
+    imageTokens: prompt.images.reduce((sum, { rows }) => sum + rows, 0),
+  }
+  const ids: number[] = []
+  let answer = ''
+  const events = generate({
+    session,
+    tokenizer: text.tokenizer,
+    prompt,
+    stopTokens: text.stopTokens,
+    contextLength,
+    options,
+  })
+  for await (const event of events) {
+    if (event.type === 'prompt-progressed') {
+      yield event
+      continue
     }
-    const ids: number[] = []
-    let answer = ''
-    const events = generate({
-      session: this.#session,
-      tokenizer: text.tokenizer,
-      prompt,
-      stopTokens: text.stopTokens,
-      contextLength,
-      options,
-    })
-    for await (const event of events) {
-      if (event.type === 'prompt-progressed') {
-        yield event
-        continue
-      }
-      if (event.type === 'token') {
-        if (ids.length === 0) clock.firstToken()
-        ids.push(event.id)
-      }
-      answer += event.text
-      if (event.text) yield { type: 'text-delta', text: event.text }
-      if (event.type === 'ended') {
-        yield clock.finish(
-          answer,
-          ids,
-          event.reason,
-          usage,
-          pictures.map(({ report }) => report),
-        )
-      }
+    if (event.type === 'token') {
+      if (ids.length === 0) clock.firstToken()
+      ids.push(event.id)
+    }
+    answer += event.text
+    if (event.text) yield { type: 'text-delta', text: event.text }
+    if (event.type === 'ended') {
+      yield clock.finish(
+        answer,
+        ids,
+        event.reason,
+        usage,
+        pictures.map(({ report }) => report),
+      )
     }
   }
 }

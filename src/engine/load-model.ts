@@ -51,7 +51,7 @@ export async function loadModelOn(
   try {
     const { loaded, fileBytes } = await loadParts(host, opened, options)
     const warnings = [...opened.warnings, ...loaded.text.warnings]
-    return new EngineModel(loaded, {
+    return new EngineModel(loaded, host.workers, {
       ...describe(loaded, options, fileBytes),
       warnings,
       loadMs: performance.now() - start,
@@ -100,22 +100,27 @@ function describe(
 }
 
 class EngineModel implements Model {
-  readonly #loaded: LoadedModel
+  /** Undefined once closed, so that nothing keeps the memory. */
+  #loaded: LoadedModel | undefined
+  readonly #workers: WorkerHost
+  readonly #defaults: GenerationOptions
   readonly #info: Omit<ModelInfo, 'allocatedBytes'>
   readonly #chats = new Set<Conversation>()
   #disposal: Promise<void> | undefined
 
-  constructor(loaded: LoadedModel, info: Omit<ModelInfo, 'allocatedBytes'>) {
+  constructor(loaded: LoadedModel, workers: WorkerHost, info: Omit<ModelInfo, 'allocatedBytes'>) {
     this.#loaded = loaded
+    this.#workers = workers
+    this.#defaults = loaded.text.defaults
     this.#info = info
   }
 
   get info(): ModelInfo {
-    return { ...this.#info, allocatedBytes: this.#loaded.backend.allocatedBytes }
+    return { ...this.#info, allocatedBytes: this.#loaded?.backend.allocatedBytes ?? 0 }
   }
 
   get defaults(): GenerationOptions {
-    return this.#loaded.text.defaults
+    return this.#defaults
   }
 
   chat(options: ChatOptions = {}): Chat {
@@ -135,14 +140,16 @@ class EngineModel implements Model {
 
   async #dispose(): Promise<void> {
     for (const chat of this.#chats) chat.dispose()
-    const { backend } = this.#loaded
-    await backend.dispose()
+    const disposal = this.#loaded?.backend.dispose()
+    this.#loaded = undefined
+    await disposal
+    await this.#workers.reclaimMemory?.()
   }
 
   #requireLoaded(): LoadedModel {
-    if (!this.#disposal) return this.#loaded
+    if (this.#loaded) return this.#loaded
     throw new EngineError('backend/disposed', {
-      message: `${this.#loaded.name} was closed.`,
+      message: `${this.#info.name} was closed.`,
       hint: 'Load the model again to go on.',
     })
   }

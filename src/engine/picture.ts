@@ -6,7 +6,7 @@ import { EngineError } from '../shared/errors.ts'
 import { expandIdefics3, expandLlava } from '../text/image-prompt.ts'
 import type { LoadedModel } from './loaded-model.ts'
 import { readImage } from './read-image.ts'
-import type { Detail, ImageInput, ImageReport } from './types.ts'
+import type { ChatEvent, Detail, ImageInput, ImageReport } from './types.ts'
 
 export interface Picture {
   readonly report: ImageReport
@@ -48,19 +48,25 @@ export async function preparePicture(
   }
 }
 
-/** Called while a frame's projector input lies at `patches`; what it enqueues runs before the next frame. */
-export type OnPatches = (frame: number, patches: BufferRef) => void
+export interface EncodeOptions {
+  /** Which picture of the message it is, for the events. Default 0. */
+  readonly image?: number
+  /** Called while a frame's projector input lies at `patches`; what it enqueues runs before the next frame. */
+  readonly onPatches?: (frame: number, patches: BufferRef) => void
+}
+
+type ImageProgressed = Extract<ChatEvent, { type: 'image-progressed' }>
 
 /**
  * Runs the frames through the vision tower, one at a time, so that an abort waits for one at most. Yields after each,
- * returns the picture.
+ * returns the picture. Who stops early must `return` it, as `yield*` does, to give the memory back.
  */
 export async function* encodePicture(
   loaded: LoadedModel,
   { frames, report }: PreparedPicture,
   signal?: AbortSignal,
-  onPatches?: OnPatches,
-): AsyncGenerator<{ frame: number; frames: number }, Picture, undefined> {
+  { image = 0, onPatches }: EncodeOptions = {},
+): AsyncGenerator<ImageProgressed, Picture, undefined> {
   const encoder = requireEncoder(loaded)
   const { backend, queue, model } = loaded
   const count = frames.frames.length
@@ -77,7 +83,7 @@ export async function* encodePicture(
         onPatches?.(frame, patches)
         await backend.flush(signal)
       })
-      yield { frame: frame + 1, frames: count }
+      yield { type: 'image-progressed', image, frame: frame + 1, frames: count }
     }
     isDone = true
   } finally {

@@ -80,9 +80,11 @@ async function tracePicture(
   const patches = patchGrid(vision) ** 2
   const stage = backend.alloc(count * patches * vision.dim * 4)
   try {
-    const steps = encodePicture(loaded, prepared, undefined, (frame, source) => {
-      const out = stage.at(frame * patches * vision.dim * 4)
-      backend.enqueue('copyRows', { source, out, rows: patches, columns: vision.dim })
+    const steps = encodePicture(loaded, prepared, undefined, {
+      onPatches(frame, source) {
+        const out = stage.at(frame * patches * vision.dim * 4)
+        backend.enqueue('copyRows', { source, out, rows: patches, columns: vision.dim })
+      },
     })
     let step = await steps.next()
     while (!step.done) step = await steps.next()

@@ -11,6 +11,11 @@ export interface WorkerPort {
 
 /** What a backend needs of its host to compute away from the calling thread. */
 export interface WorkerHost {
+  /**
+   * Called when workers have ended and nothing refers to their memory any more. A memory that was shared with them is
+   * given back only when the JavaScript engine collects garbage, and the engine does not know how much waits there.
+   */
+  reclaimMemory?(): Promise<void>
   /** Starts the compute worker, `src/backend/wasm/compute-worker.js`. */
   spawnComputeWorker(name: string): WorkerPort
   /** How many threads are sensible on this machine, at least 1. */
