@@ -48,6 +48,12 @@ export interface Backend {
   /** Bytes of a packed matrix of (rows, columns). */
   matrixByteLength(type: MatrixType, rows: number, columns: number): number
   enqueue<Name extends OpName>(op: Name, args: OpArguments<Name>): void
+  /**
+   * Enqueues what `enqueueAll(index)` enqueues. For the same `key` that must be the same operations, whose arguments
+   * change by a constant step from each index to the next, up to below `limit`, on buffers that stay allocated: drivers
+   * may then record it once instead of calling it again.
+   */
+  repeat(key: object, index: number, limit: number, enqueueAll: (index: number) => void): void
   /** Copies bytes to the device, after what was enqueued before. */
   write(target: BufferRef, bytes: Uint8Array): void
   /**

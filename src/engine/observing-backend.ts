@@ -130,6 +130,11 @@ export class ObservingBackend implements Backend {
     return this.#inner.matrixByteLength(...args)
   }
 
+  /** Never recorded: every operation must be seen. */
+  repeat(_key: object, index: number, _limit: number, enqueueAll: (index: number) => void): void {
+    enqueueAll(index)
+  }
+
   write(target: BufferRef, bytes: Uint8Array): void {
     this.#inner.write(target, bytes)
   }

@@ -101,6 +101,10 @@ class ReferenceBackend implements Backend {
     this.#queue.push(() => operation(args))
   }
 
+  repeat(_key: object, index: number, _limit: number, enqueueAll: (index: number) => void): void {
+    enqueueAll(index)
+  }
+
   write(target: BufferRef, bytes: Uint8Array): void {
     this.#requireAlive()
     this.#requireLive('write: target', target)

@@ -14,6 +14,7 @@ import { compileKernels, type KernelBuild, supportedBuild } from './kernel-modul
 import { MemoryArena } from './memory-arena.ts'
 import type { StartMessage } from './messages.ts'
 import { packedByteLength } from './packed-layout.ts'
+import { Recording } from './recording.ts'
 import { addressOf, WasmBuffer } from './wasm-buffer.ts'
 import { WorkerPool } from './worker-pool.ts'
 
@@ -38,7 +39,7 @@ const INITIAL_PAGES = 64
  */
 const SCRATCH_BYTES = 2.5 * 1024 * 1024
 /** Commands of one list; longer ones are sent in parts. */
-const LIST_COMMANDS = 512
+const LIST_COMMANDS = 2048
 /** Without shared memory work can only be stopped between lists, so they are short. */
 const UNSHARED_LIST_COMMANDS = 8
 
@@ -79,6 +80,8 @@ class WasmBackend implements Backend {
   /** What the driver itself takes: command lists and scratch. */
   readonly #ownBytes: number
   readonly #startMessages: StartMessage[]
+  readonly #recordings = new WeakMap<object, Recording | null>()
+  #isRecording = false
   #isDisposed = false
 
   constructor(module: WebAssembly.Module, build: KernelBuild, threads: number, shared: boolean) {
@@ -142,7 +145,39 @@ class WasmBackend implements Backend {
     this.#assertUsable()
     checkArguments(op, args, packedByteLength)
     this.#encoder.push(op, args)
-    if (this.#encoder.count >= this.#listCommands) void this.#sendList()
+    if (!this.#isRecording && this.#encoder.count >= this.#listCommands) void this.#sendList()
+  }
+
+  repeat(key: object, index: number, limit: number, enqueueAll: (index: number) => void): void {
+    this.#assertUsable()
+    let recording = this.#recordings.get(key)
+    if (recording === undefined && index + 1 < limit) {
+      recording = this.#record(index, enqueueAll)
+      this.#recordings.set(key, recording)
+    }
+    if (!recording || index >= limit) {
+      enqueueAll(index)
+      return
+    }
+    if (this.#encoder.count > 0) void this.#sendList()
+    this.#hasPostedWrites = false
+    void this.#pool.run(recording.at(index))
+  }
+
+  /** Null for lists that are too long to be sent at once. */
+  #record(index: number, enqueueAll: (index: number) => void): Recording | null {
+    if (this.#encoder.count > 0) void this.#sendList()
+    this.#isRecording = true
+    try {
+      enqueueAll(index)
+      const first = this.#encoder.take()
+      enqueueAll(index + 1)
+      const second = this.#encoder.take()
+      return first.length > LIST_COMMANDS * COMMAND_WORDS ? null : new Recording(index, first, second)
+    } finally {
+      this.#encoder.clear()
+      this.#isRecording = false
+    }
   }
 
   write(target: BufferRef, bytes: Uint8Array): void {

@@ -13,6 +13,8 @@ export class KvCache {
   readonly #layers: { k: DeviceBuffer; v: DeviceBuffer }[] = []
   readonly #config: DecoderConfig
   #capacity = 0
+  /** A new object whenever the buffers change, to tell what was recorded on others. */
+  #layout: object = {}
 
   constructor(backend: Backend, config: DecoderConfig, type: KvType) {
     this.type = type
@@ -45,6 +47,17 @@ export class KvCache {
       }
     }
     this.#capacity = capacity
+    this.#layout = {}
+  }
+
+  /** Positions there is room for. */
+  get capacity(): number {
+    return this.#capacity
+  }
+
+  /** Stays the same object as long as the buffers do. */
+  get layout(): object {
+    return this.#layout
   }
 
   /** Keys and values of a layer from `position` on. */

@@ -21,6 +21,11 @@ export class RopeTable {
     return (this.#buffer as DeviceBuffer).at(position * this.#rowBytes)
   }
 
+  /** Positions the table holds. */
+  get capacity(): number {
+    return this.#capacity
+  }
+
   get #rowBytes(): number {
     return this.#frequencies.length * 8
   }

@@ -87,6 +87,7 @@ export class Decoder {
   readonly #weights: DecoderWeights
   readonly #rope: RopeTable
   readonly #state: Record<keyof ReturnType<typeof decoderPlan>, BufferRef>
+  readonly #stepKeys = new WeakMap<object, { readonly ropeCapacity: number }>()
 
   constructor(
     backend: Backend,
@@ -106,6 +107,29 @@ export class Decoder {
 
   /** Enqueues a pass over up to `maxTokens` tokens. */
   run(pass: DecoderPass): void {
+    const { ids, position, cache } = pass
+    this.#backend.write(this.#state.ids, new Uint8Array(ids.buffer, ids.byteOffset, ids.byteLength))
+    this.#rope.rows(position, ids.length) // may enlarge the table, which nothing enqueued uses yet
+    if (!isPlainStep(pass)) {
+      this.#enqueue(pass)
+      return
+    }
+    const limit = Math.min(cache.capacity, this.#rope.capacity)
+    this.#backend.repeat(this.#stepKey(cache), position, limit, (at) =>
+      this.#enqueue({ ...pass, position: at }),
+    )
+  }
+
+  /** One object for each cache and size of the table: steps on the same buffers differ in their position only. */
+  #stepKey(cache: KvCache): object {
+    const known = this.#stepKeys.get(cache.layout)
+    if (known?.ropeCapacity === this.#rope.capacity) return known
+    const key = { ropeCapacity: this.#rope.capacity }
+    this.#stepKeys.set(cache.layout, key)
+    return key
+  }
+
+  #enqueue(pass: DecoderPass): void {
     const { x } = this.#state
     const rows = pass.ids.length
     this.#embed(pass)
@@ -122,7 +146,6 @@ export class Decoder {
     const { dim } = this.config
     const state = this.#state
     const { tokenEmbedding } = this.#weights
-    this.#backend.write(state.ids, new Uint8Array(ids.buffer, ids.byteOffset, ids.byteLength))
     this.#backend.enqueue('gatherRows', {
       type: tokenEmbedding.type,
       matrix: tokenEmbedding.data,
@@ -217,6 +240,11 @@ export class Decoder {
     this.#rope.dispose()
     this.#backend.free(this.logits)
   }
+}
+
+/** The step that answers are made of: one token, its logits, nothing else. */
+function isPlainStep({ ids, replacements, want, logits, onHidden }: DecoderPass): boolean {
+  return ids.length === 1 && replacements.length === 0 && want === 'last' && !logits && !onHidden
 }
 
 function offset(ref: BufferRef, byteLength: number): BufferRef {
