@@ -65,6 +65,7 @@ export class FakeHub {
   readonly #faults = new Map<string, Fault[]>()
   /** Object store: by address. */
   readonly #objects = new Map<string, { blob: StoredBlob; path: string }>()
+  readonly #sentBytes = new Map<string, number>()
   #etagSuffix = ''
 
   private constructor() {
@@ -113,6 +114,11 @@ export class FakeHub {
     return this.requests
       .filter((request) => request.server === 'hub' && request.path.endsWith(`/${path}`))
       .map(({ range }) => range)
+  }
+
+  /** Of a file's content, in all answers so far. */
+  sentBytesOf(path: string): number {
+    return this.#sentBytes.get(path) ?? 0
   }
 
   /** Stands for the commit of a branch: it changes with any file. */
@@ -281,13 +287,21 @@ export class FakeHub {
     })
     if (fault?.kind === 'cut' || fault?.kind === 'stall') {
       response.write(bytes.subarray(0, fault.afterBytes))
+      this.#countSent(path, fault.afterBytes)
       // What was written leaves first.
       if (fault.kind === 'cut') setTimeout(() => response.destroy(), 30)
       return response
     }
-    if (fault?.kind !== 'slow') return response.end(bytes)
-    sendSlowly(response, bytes, fault.pieceBytes, fault.pauseMs)
-    return response
+    if (fault?.kind === 'slow') {
+      sendSlowly(response, bytes, fault, (sentBytes) => this.#countSent(path, sentBytes))
+      return response
+    }
+    this.#countSent(path, bytes.byteLength)
+    return response.end(bytes)
+  }
+
+  #countSent(path: string, sentBytes: number): void {
+    this.#sentBytes.set(path, this.sentBytesOf(path) + sentBytes)
   }
 
   #takeFault(path: string): Fault | undefined {
@@ -356,11 +370,13 @@ function sendPage(response: ServerResponse, type = 'text/html; charset=utf-8'): 
 async function sendSlowly(
   response: ServerResponse,
   bytes: Buffer,
-  pieceBytes: number,
-  pauseMs: number,
+  { pieceBytes, pauseMs }: Fault & { kind: 'slow' },
+  onSent: (sentBytes: number) => void,
 ): Promise<void> {
   for (let offset = 0; offset < bytes.byteLength && !response.destroyed; offset += pieceBytes) {
-    response.write(bytes.subarray(offset, offset + pieceBytes))
+    const piece = bytes.subarray(offset, offset + pieceBytes)
+    response.write(piece)
+    onSent(piece.byteLength)
     await new Promise((resolve) => setTimeout(resolve, pauseMs))
   }
   response.end()
