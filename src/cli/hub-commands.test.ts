@@ -92,7 +92,7 @@ describe('onsight pull', () => {
     expect(stderr).toBe(
       'someone/Gated: 1 file, 1.00 kB\n' +
         'onsight: a.gguf is not open to this HF_TOKEN (403, GatedRepo).\n' +
-        `  → Accept the licence at ${fake.endpoint}/someone/Gated with the account of the token, and see that the token may read gated models.\n`,
+        `  → See that the token is valid and may read gated models, and accept the licence at ${fake.endpoint}/someone/Gated with its account.\n`,
     )
     const debug = await run(['pull', 'someone/Gated', '--debug'], { env: { HF_TOKEN: 'hf_secret' } })
     expect(debug.stderr).not.toContain('hf_secret')

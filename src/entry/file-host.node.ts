@@ -6,15 +6,11 @@ export function createFileHost(): FileHost {
   return createNodeFileHost(findStored)
 }
 
-/** The store is loaded when a reference is no path. */
+/** The store is loaded when a reference is no path: most are. */
 const findStored: FindStoredModel = async (reference) => {
-  const [{ openModelHub }, { parseReference }, { DEFAULT_ENDPOINT }] = await Promise.all([
-    import('./hub.node.ts'),
-    import('../hub/reference.ts'),
-    import('../hub/ports.ts'),
-  ])
-  if (parseReference(reference, DEFAULT_ENDPOINT) === undefined) return 'no-reference'
+  const { openModelHub } = await import('./hub.node.ts')
   const hub = await openModelHub()
+  if (!hub.isReference(reference)) return 'no-reference'
   const found = await hub.find(reference)
   return found ? { location: found.model.location, fileName: found.fileName } : 'not-stored'
 }

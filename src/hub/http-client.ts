@@ -3,7 +3,7 @@
  * and because the hub tells what a file is in the headers of the redirect, not of the answer.
  */
 import { createAbortError, isAbortError, throwIfAborted } from '../shared/abort.ts'
-import { EngineError, type ErrorCode } from '../shared/errors.ts'
+import { EngineError } from '../shared/errors.ts'
 import type { HubPorts, HubSettings } from './ports.ts'
 import { showAddress } from './reference.ts'
 import { TransientFailure } from './retry.ts'
@@ -171,7 +171,7 @@ export class HttpClient {
     return new EngineError('hub/gated', {
       message: `${what} is not open to ${hasToken ? 'this HF_TOKEN' : 'everybody'} (${status}${reason && `, ${reason}`}).`,
       hint: hasToken
-        ? `Accept the licence at ${page} with the account of the token, and see that the token may read gated models.`
+        ? `See that the token is valid and may read gated models, and accept the licence at ${page} with its account.`
         : `Accept the licence at ${page}, then set HF_TOKEN to a token of your account.`,
     })
   }
@@ -267,8 +267,7 @@ function nextAddress(response: Response, url: string, { what }: RequestOptions):
     next !== undefined &&
     (next.protocol === 'https:' || (next.protocol === 'http:' && url.startsWith('http:')))
   if (isSafe) return next.href
-  const code: ErrorCode = 'hub/bad-redirect'
-  throw new EngineError(code, {
+  throw new EngineError('hub/bad-redirect', {
     message: `${what}: ${showAddress(url)} redirects to ${next ? `${next.protocol}//${next.host}, which is not as safe` : 'no address'}.`,
     hint: 'Use another endpoint (HF_ENDPOINT), one that stays with https.',
   })

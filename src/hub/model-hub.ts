@@ -9,6 +9,7 @@ import {
 } from './model-store.ts'
 import type { HubPorts, HubSettings } from './ports.ts'
 import { type PullOptions, type PullResult, pullModel } from './pull.ts'
+import { parseReference } from './reference.ts'
 import type { ModelStorage } from './storage.ts'
 import { type VerifyOptions, type VerifyReport, verifyModel } from './verify.ts'
 
@@ -35,6 +36,11 @@ export class ModelHub {
    */
   pull(reference: string, options: PullOptions = {}): Promise<PullResult> {
     return pullModel(reference, options, { ports: this.#ports, settings: this.#settings, store: this.#store })
+  }
+
+  /** Whether a text can mean a model of the hub at all; paths cannot. */
+  isReference(text: string): boolean {
+    return parseReference(text, this.#settings.endpoint) !== undefined
   }
 
   /** Complete models by id, of each the newest first. */

@@ -219,6 +219,8 @@ function verifiedBefore(
 }
 
 async function checkSpace({ id }: PullPlan, neededBytes: number, store: ModelStore): Promise<void> {
+  // Everything is there and wants only to be verified, or no size is known.
+  if (neededBytes === 0) return
   const freeBytes = await store.freeBytes()
   if (freeBytes === undefined || freeBytes >= neededBytes + SPARE_BYTES) return
   throw new EngineError('hub/no-space', {
