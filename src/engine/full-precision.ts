@@ -3,6 +3,8 @@
  * weights in place of its own, and tells how far its answers have moved.
  */
 import type { Backend, BufferRef } from '../backend/backend.ts'
+import { argmax } from '../generation/sampler.ts'
+import { type Prompt, TokenSession } from '../generation/token-session.ts'
 import type { Matrix } from '../models/blocks/matrix.ts'
 import { encodeBlocks } from '../quant/encode.ts'
 import { byteLengthOf } from '../quant/tensor-types.ts'
@@ -24,7 +26,8 @@ const PIECE_ROWS = 256
 interface Lesson {
   readonly pictures: readonly PreparedPicture[]
   readonly messages: readonly ChatMessage[]
-  readonly answer: readonly number[]
+  /** Undefined until the model has given its own, where the set has none. */
+  answer: readonly number[] | undefined
   /** What the unchanged model expects; made when first needed. */
   expected: Float32Array | undefined
 }
@@ -146,7 +149,7 @@ export class FullPrecisionModel {
     await this.#observer.dispose()
   }
 
-  /** Turns with answers become lessons; the turns before them stand in the prompt as the set has them. */
+  /** Each turn becomes a lesson. */
   async #addLessons(
     item: SetItem,
     resolvePicture: (name: string) => string,
@@ -160,7 +163,7 @@ export class FullPrecisionModel {
       this.#lessons.push({
         pictures,
         messages,
-        answer: encodeAnswer(this.#loaded, messages, answer),
+        answer: answer === undefined ? undefined : encodeAnswer(this.#loaded, messages, answer),
         expected: undefined,
       })
     }
@@ -173,12 +176,37 @@ export class FullPrecisionModel {
       for (const prepared of lesson.pictures)
         pictures.push(await finishPicture(this.#loaded, prepared, signal))
       const prompt = buildChatPrompt(this.#loaded, lesson.messages, pictures)
+      lesson.answer ??= await this.#speak(prompt, signal)
       return await forceAnswer(this.#loaded, prompt, lesson.answer, signal)
     } finally {
       for (const { features } of pictures) this.#loaded.backend.free(features)
     }
   }
+
+  /** The model's own answer, token by likeliest token. */
+  async #speak(prompt: Prompt, signal: AbortSignal | undefined): Promise<number[]> {
+    const { model, queue, text } = this.#loaded
+    const session = new TokenSession(model, queue)
+    const ids: number[] = []
+    try {
+      const passes = session.prefill(prompt, signal)
+      let step = await passes.next()
+      while (!step.done) step = await passes.next()
+      let id = argmax(step.value)
+      ids.push(id)
+      while (ids.length < MAX_OWN_TOKENS && !text.stopTokens.has(id)) {
+        id = argmax(await session.step(id, signal))
+        ids.push(id)
+      }
+      return ids
+    } finally {
+      session.dispose()
+    }
+  }
 }
+
+/** Longest answer that the model gives where a set has none. */
+const MAX_OWN_TOKENS = 64
 
 /** Encodes all frames of a picture. */
 export async function finishPicture(
@@ -192,16 +220,23 @@ export async function finishPicture(
   return step.value
 }
 
-/** For each turn that has an answer: the conversation up to its question, and the first of its answers. */
-export function setDialogues(item: SetItem): { messages: readonly ChatMessage[]; answer: string }[] {
-  const dialogues: { messages: readonly ChatMessage[]; answer: string }[] = []
+export interface Dialogue {
+  /** Up to and with the question. */
+  readonly messages: readonly ChatMessage[]
+  /** The first of the right answers; undefined where the set has none. */
+  readonly answer: string | undefined
+}
+
+/** The conversation up to each question, earlier turns answered as in the set; nothing after a turn without an answer. */
+export function setDialogues(item: SetItem): Dialogue[] {
+  const dialogues: Dialogue[] = []
   const messages: ChatMessage[] = []
   for (const [index, { ask, answers }] of item.turns.entries()) {
     const pictures = index === 0 ? item.pictures.map(() => ({ type: 'image' as const })) : []
     messages.push({ role: 'user', content: [...pictures, { type: 'text', text: ask }] })
     const [answer] = answers
-    if (answer === undefined) break
     dialogues.push({ messages: [...messages], answer })
+    if (answer === undefined) break
     messages.push({ role: 'assistant', content: [{ type: 'text', text: answer }] })
   }
   return dialogues

@@ -1,0 +1,310 @@
+/** Conversion from end to end: open, plan, calibrate, write both files, give them their names. */
+import { createWasmBackend } from '../backend/wasm/wasm-backend.ts'
+import { decodeAsStored } from '../convert/encode-tensor.ts'
+import { checkRecipeTensors, type PlannedTensor, planTensors } from '../convert/plan-tensors.ts'
+import { findRecipe, type Recipe } from '../convert/recipe.ts'
+import type { SourceModel } from '../convert/source-model.ts'
+import { type FilePlan, planFile, plannedByteLength, writeFile } from '../convert/write-file.ts'
+import { throwIfAborted } from '../shared/abort.ts'
+import { EngineError } from '../shared/errors.ts'
+import type { PendingFile, PendingFileHost } from '../shared/pending-file.ts'
+import { type PreparedModel, prepareModel } from './assemble-model.ts'
+import { chooseUpgrades, type TrialModel } from './choose-upgrades.ts'
+import { describeSource } from './describe-source.ts'
+import { FullPrecisionModel } from './full-precision.ts'
+import type { EngineHost } from './load-model.ts'
+import { openCheckpoint } from './open-checkpoint.ts'
+import type { SetItem } from './question-set.ts'
+
+export interface ConvertHost extends EngineHost {
+  readonly output: PendingFileHost
+}
+
+/** Pictures and questions that a model is run on to see what its matrices are multiplied with. */
+export interface Calibration {
+  readonly items: readonly SetItem[]
+  /** Turns a picture's name in the set into what is opened. */
+  readonly resolvePicture: (name: string) => string
+}
+
+export interface ConvertOptions {
+  /** Default `mixed`. */
+  readonly recipe?: Recipe
+  /** The mmproj file of a GGUF model. Default: found beside the model by its content. */
+  readonly projector?: string
+  readonly calibration?: Calibration
+  /** Largest mean KL divergence per answer token, in nats; sensitive matrices get six bits until it is met. */
+  readonly targetLoss?: number
+  /** Replace files that have the targets' names. Default false. */
+  readonly force?: boolean
+  /** Compute threads for calibration. Default: what suits the machine. */
+  readonly threads?: number
+  readonly onProgress?: (progress: ConvertProgress) => void
+  readonly signal?: AbortSignal
+}
+
+export interface ConvertProgress {
+  /** `calibrating` and `choosing` count runs over lessons, `writing` bytes. */
+  readonly step: 'loading' | 'calibrating' | 'choosing' | 'writing'
+  readonly done: number
+  readonly total: number
+}
+
+export interface ConvertedFile {
+  readonly path: string
+  readonly part: 'text' | 'projector'
+  readonly byteLength: number
+}
+
+export interface ConvertedTensor {
+  readonly name: string
+  readonly from: string
+  readonly to: string
+  readonly byteLength: number
+  /** Why it is not the type that the recipe asks for. */
+  readonly reason?: string
+}
+
+export interface ConvertReport {
+  readonly recipe: string
+  readonly files: readonly ConvertedFile[]
+  readonly tensors: readonly ConvertedTensor[]
+  /** Of the source's tensors. */
+  readonly sourceBytes: number
+  /** Of the files written. */
+  readonly byteLength: number
+  /** On the calibration set, of the weights alone; undefined without calibration. */
+  readonly loss?: { readonly meanKl: number; readonly sameTop: number; readonly positions: number }
+  /** Matrices that got six bits for the target loss. */
+  readonly upgraded: number
+  readonly notes: readonly string[]
+}
+
+/**
+ * Where the projector of a text model goes: beside it, with "mmproj-" before its name. The engine finds it there, and
+ * llama.cpp takes it with `--mmproj`.
+ */
+export function projectorPath(textPath: string): string {
+  return textPath.replace(/[^\\/]*$/, (name) => `mmproj-${name}`)
+}
+
+/**
+ * Writes `source`, a folder or a GGUF model, to `target` and its projector to `projectorPath(target)`. Files appear
+ * under their names when both are complete; nothing is left behind otherwise.
+ *
+ * @throws EngineError for a source that does not load, `option/recipe`, `option/target-loss`, `file/target-exists`,
+ *   `file/disk-full`; an `AbortError` when the signal is aborted.
+ */
+export async function convertModelOn(
+  host: ConvertHost,
+  source: string,
+  target: string,
+  options: ConvertOptions = {},
+): Promise<ConvertReport> {
+  const { recipe = findRecipe('mixed'), calibration, targetLoss, signal } = options
+  checkTarget(target)
+  if (targetLoss !== undefined && calibration === undefined) {
+    throw new EngineError('option/target-loss', {
+      message: 'A target loss needs pictures and questions on which to measure it.',
+      hint: 'Name a folder of them with --calibrate.',
+    })
+  }
+  const opened = await openCheckpoint(host.files, source, options.projector)
+  try {
+    const prepared = await prepareModel(opened)
+    const model = await describeSource(opened, prepared)
+    const all = [...model.text.tensors, ...(model.projector?.tensors ?? [])]
+    checkRecipeTensors(all, recipe)
+    let plans = planModel(model, planTensors(all, recipe))
+    await checkTargets(host.output, model, target, plans, options.force ?? false)
+    let importance: ReadonlyMap<string, Float32Array> | undefined
+    let loss: ConvertReport['loss']
+    let upgraded = 0
+    if (calibration) {
+      const found = await calibrate(host, prepared, planTensors(all, recipe), recipe, calibration, options)
+      plans = planModel(model, found.tensors)
+      ;({ importance, loss, upgraded } = found)
+      await checkTargets(host.output, model, target, plans, options.force ?? false)
+    }
+    throwIfAborted(signal)
+    const files = await writeFiles(host.output, target, plans, {
+      ...options,
+      search: recipe.search,
+      importance,
+    })
+    return {
+      recipe: recipe.name,
+      files,
+      tensors: plans.flatMap(({ tensors }) => tensors.map(describeTensor)),
+      sourceBytes: prepared.fileBytes,
+      byteLength: files.reduce((sum, { byteLength }) => sum + byteLength, 0),
+      ...(loss && { loss }),
+      upgraded,
+      notes: [...opened.warnings, ...model.notes],
+    }
+  } finally {
+    await Promise.all(opened.sources.map((file) => file.close()))
+  }
+}
+
+function describeTensor(tensor: PlannedTensor): ConvertedTensor {
+  const { source, type, reason } = tensor
+  return {
+    name: source.name,
+    from: source.info.type,
+    to: type,
+    byteLength: plannedByteLength(tensor),
+    ...(reason !== undefined && { reason }),
+  }
+}
+
+/** The text file's plan, then the projector's. */
+function planModel(model: SourceModel, tensors: readonly PlannedTensor[]): FilePlan[] {
+  const { text, projector } = model
+  const count = text.tensors.length
+  const plans = [planFile(text, tensors.slice(0, count))]
+  if (projector) plans.push(planFile(projector, tensors.slice(count)))
+  return plans
+}
+
+function checkTarget(target: string): void {
+  if (/[^\\/]\.gguf$/.test(target)) return
+  throw new EngineError('option/target', {
+    message: `${target}: expected a file name that ends in .gguf.`,
+    hint: 'onsight convert ./SmolVLM-500M-Instruct smolvlm-500m.gguf',
+  })
+}
+
+function targetPaths(target: string, plans: readonly FilePlan[]): string[] {
+  return plans.length > 1 ? [target, projectorPath(target)] : [target]
+}
+
+async function checkTargets(
+  output: PendingFileHost,
+  model: SourceModel,
+  target: string,
+  plans: readonly FilePlan[],
+  force: boolean,
+): Promise<void> {
+  const needed = plans.reduce((sum, { byteLength }) => sum + byteLength, 0)
+  for (const path of targetPaths(target, plans)) {
+    const { exists, freeBytes } = await output.inspectTarget(path)
+    if (exists && !force) {
+      throw new EngineError('file/target-exists', {
+        message: `${path} exists already.`,
+        hint: 'Give another name, or replace it with --force.',
+      })
+    }
+    if (freeBytes !== undefined && freeBytes < needed) {
+      throw new EngineError('file/disk-full', {
+        message: `${model.name} takes ${needed} bytes as planned, but only ${freeBytes} are free where ${path} goes.`,
+        hint: 'Free some space, write to another disk, or take a smaller recipe.',
+      })
+    }
+  }
+}
+
+async function calibrate(
+  host: ConvertHost,
+  prepared: PreparedModel,
+  planned: readonly PlannedTensor[],
+  recipe: Recipe,
+  { items, resolvePicture }: Calibration,
+  { threads, targetLoss, onProgress, signal }: ConvertOptions,
+): Promise<{
+  tensors: readonly PlannedTensor[]
+  importance: ReadonlyMap<string, Float32Array>
+  loss: NonNullable<ConvertReport['loss']>
+  upgraded: number
+}> {
+  const backend = await createWasmBackend(host.workers, threads === undefined ? {} : { threads })
+  const model = await FullPrecisionModel.create(prepared, backend, host, items, {
+    resolvePicture,
+    onProgress: ({ loadedBytes, totalBytes }) =>
+      onProgress?.({ step: 'loading', done: loadedBytes, total: totalBytes }),
+    ...(signal && { signal }),
+  })
+  try {
+    const lessons = model.lessonCount
+    const importance = await model.observe(
+      (done) => onProgress?.({ step: 'calibrating', done, total: lessons }),
+      signal,
+    )
+    const trial: TrialModel = {
+      async apply(tensors) {
+        for (const tensor of tensors) {
+          throwIfAborted(signal)
+          const { name, role } = tensor.source
+          if (role === 'vector' || role === 'patch') continue
+          const options = { search: recipe.search, importance: importance.get(name) }
+          await model.exchange(name, await decodeAsStored(tensor, options))
+        }
+      },
+      measure: async () => {
+        const { klSum, positions } = await model.measure(signal)
+        return klSum / positions
+      },
+    }
+    await trial.apply(planned)
+    const chosen =
+      targetLoss === undefined
+        ? { tensors: planned, upgraded: 0 }
+        : await chooseUpgrades(trial, planned, targetLoss, (done, total) =>
+            onProgress?.({ step: 'choosing', done, total }),
+          )
+    const { klSum, sameTop, positions } = await model.measure(signal)
+    const loss = { meanKl: klSum / positions, sameTop: sameTop / positions, positions }
+    if (targetLoss !== undefined && loss.meanKl > targetLoss) {
+      throw new EngineError('option/target-loss', {
+        message: `With six bits everywhere the loss is ${loss.meanKl.toPrecision(3)}, still above ${targetLoss}.`,
+        hint: 'Take a recipe with more bits, or a higher target.',
+      })
+    }
+    return { tensors: chosen.tensors, importance, loss, upgraded: chosen.upgraded }
+  } finally {
+    await model.dispose()
+  }
+}
+
+interface WriteAllOptions extends Pick<ConvertOptions, 'onProgress' | 'signal'> {
+  readonly search: boolean
+  readonly importance: ReadonlyMap<string, Float32Array> | undefined
+}
+
+async function writeFiles(
+  output: PendingFileHost,
+  target: string,
+  plans: readonly FilePlan[],
+  { search, importance, onProgress, signal }: WriteAllOptions,
+): Promise<ConvertedFile[]> {
+  const paths = targetPaths(target, plans)
+  const total = plans.reduce((sum, { byteLength }) => sum + byteLength, 0)
+  const files: PendingFile[] = []
+  let done = 0
+  try {
+    for (const [index, plan] of plans.entries()) {
+      const file = await output.createFile(paths[index] as string)
+      files.push(file)
+      await writeFile(file, plan, {
+        search,
+        importance,
+        signal,
+        onBytes(byteLength) {
+          done += byteLength
+          onProgress?.({ step: 'writing', done, total })
+        },
+      })
+      await file.seal()
+    }
+    throwIfAborted(signal)
+    // The projector first: a text model that seems blind would be the worse surprise.
+    for (const file of files.toReversed()) await file.publish()
+  } finally {
+    await Promise.all(files.map((file) => file.discard()))
+  }
+  return plans.map(({ byteLength }, index) => ({
+    path: paths[index] as string,
+    part: index === 0 ? 'text' : 'projector',
+    byteLength,
+  }))
+}
