@@ -12,7 +12,7 @@ export function isProjector(gguf: GgufFile): boolean {
 }
 
 /** The width that a projector ends in; undefined when the file does not say. */
-function outputWidth(projector: GgufFile): number | undefined {
+export function outputWidth(projector: GgufFile): number | undefined {
   const last = projector.tensors.get('mm.2.weight') ?? projector.tensors.get('mm.model.fc.weight')
   return last?.shape[0] ?? optional(projector, 'clip.vision.projection_dim', requireNumber)
 }
@@ -47,11 +47,13 @@ export async function findProjector(
       await gguf.source.close()
     }
   }
-  const chosen = chooseByName(modelFileName, fitting)
-  if (chosen) {
+  let chosen: (typeof fitting)[number] | undefined
+  try {
+    chosen = chooseByName(modelFileName, fitting)
+  } finally {
     await Promise.all(fitting.filter((one) => one !== chosen).map(({ gguf }) => gguf.source.close()))
-    return { projector: chosen.gguf, warnings: [] }
   }
+  if (chosen) return { projector: chosen.gguf, warnings: [] }
   const warnings =
     others.length === 0
       ? []
@@ -77,8 +79,7 @@ function chooseByName<Candidate extends { name: string }>(
   modelFileName: string,
   candidates: readonly Candidate[],
 ): Candidate | undefined {
-  const score = ({ name }: Candidate): number =>
-    commonStart(name.replace(/^mmproj[-_.]?/i, ''), modelFileName)
+  const score = ({ name }: Candidate): number => nameLikeness(name, modelFileName)
   const sorted = [...candidates].sort((a, b) => score(b) - score(a))
   const [first, second] = sorted
   if (first && second && score(first) === score(second)) {
@@ -90,9 +91,11 @@ function chooseByName<Candidate extends { name: string }>(
   return first
 }
 
-function commonStart(a: string, b: string): number {
+/** How many characters a projector's name, "mmproj-" left out, shares with the beginning of the model's. */
+export function nameLikeness(projectorName: string, modelFileName: string): number {
+  const name = projectorName.replace(/^mmproj[-_.]?/i, '').toLowerCase()
+  const other = modelFileName.toLowerCase()
   let length = 0
-  while (length < Math.min(a.length, b.length) && a[length]?.toLowerCase() === b[length]?.toLowerCase())
-    length++
+  while (length < Math.min(name.length, other.length) && name[length] === other[length]) length++
   return length
 }

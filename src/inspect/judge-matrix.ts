@@ -1,6 +1,11 @@
 /** The verdict on one matrix: trained, or as an initialiser left it. Thresholds are validated in docs/inspect.md. */
 import type { MatrixSample } from './matrix-sample.ts'
-import { measureWeights, type WeightStatistics } from './weight-statistics.ts'
+import {
+  measureSpreads,
+  measureWeights,
+  type WeightSpreads,
+  type WeightStatistics,
+} from './weight-statistics.ts'
 
 /**
  * `random`: elements are independent of each other. `orthogonal`: rows or columns are, exactly. `constant`: one value.
@@ -25,6 +30,7 @@ export type StatisticName = 'edge' | 'rowOverlap' | 'columnOverlap' | 'rowSpread
  * matrices none came farther than 4.5; trained matrices of language and vision models lie at 8 to 10,000.
  */
 export const TRAINED_Z = 6
+const PLAINLY_TRAINED_Z = 2 * TRAINED_Z
 /** Quantised orthogonal matrices come to 0.03; the lowest trained one measured to 0.5. */
 const ORTHOGONAL_OVERLAP = 0.1
 /** Chance in overlaps of 64 rows and more, and what quantisation to 4 bits adds. */
@@ -45,8 +51,11 @@ export function judgeMatrix(sample: MatrixSample): MatrixVerdict {
   if (values.length > 1 && values.every((value) => value === values[0]))
     return { ...UNJUDGED, looks: 'constant', initializer: `all ${values[0]}` }
   if (Math.min(sample.rows, sample.columns) < MIN_SIDE) return UNJUDGED
-  const statistics = measureWeights(sample)
-  if (!statistics || statistics.rows < MIN_SIDE) return UNJUDGED
+  const spreads = measureSpreads(sample)
+  if (!spreads || spreads.rows < MIN_SIDE) return UNJUDGED
+  const plain = plainlyTrained(spreads)
+  if (plain) return plain
+  const statistics = measureWeights(spreads)
   const { statistic, z } = farthest(statistics)
   if (isOrthogonal(statistics, sample.totalRows))
     return { looks: 'orthogonal', z, statistic, statistics, initializer: 'orthogonal rows or columns' }
@@ -67,6 +76,14 @@ function isOrthogonal(statistics: WeightStatistics, totalRows: number): boolean 
   const isSpreadExpected =
     Math.abs(rowSpread.ratio - Math.sqrt(expected)) < TALL_TOLERANCE + 3 / Math.sqrt(2 * rows)
   return isOverlapExpected && isSpreadExpected
+}
+
+/** So far from chance in how power is spread that the costly statistics are not needed. */
+function plainlyTrained({ rowSpread, columnSpread }: WeightSpreads): MatrixVerdict | undefined {
+  const isByRow = rowSpread.z >= columnSpread.z
+  const { z } = isByRow ? rowSpread : columnSpread
+  if (z < PLAINLY_TRAINED_Z) return undefined
+  return { ...UNJUDGED, looks: 'trained', z, statistic: isByRow ? 'rowSpread' : 'columnSpread' }
 }
 
 /** Overlaps count both ways, for training with orthogonal updates spreads singular values more evenly than chance. */

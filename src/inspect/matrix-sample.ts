@@ -80,6 +80,29 @@ export function strips(total: number, wanted: number): { first: number; count: n
   })
 }
 
+/** Up to `count` evenly spaced columns as rows of the result. Reads the whole matrix, a stretch at a time. */
+export async function readColumnSample(
+  tensor: TensorInfo,
+  count: number,
+  onBytes: (bytes: Uint8Array) => void = () => {},
+): Promise<MatrixSample> {
+  const { rows, columns } = matrixShape(tensor)
+  const picked = Math.min(count, columns)
+  const values = new Float32Array(picked * rows)
+  const rowBytes = byteLengthOf(tensor.type, columns)
+  const stretch = Math.max(1, Math.floor(SAMPLE_ELEMENTS / columns))
+  for (let first = 0; first < rows; first += stretch) {
+    const piece = new Float32Array(Math.min(stretch, rows - first) * columns)
+    await readElements(tensor, first * rowBytes, piece, onBytes)
+    for (let at = 0; at < piece.length / columns; at++)
+      for (let index = 0; index < picked; index++)
+        values[index * rows + first + at] = piece[
+          at * columns + Math.floor((index * columns) / picked)
+        ] as number
+  }
+  return { rows: picked, totalRows: columns, columns: rows, values }
+}
+
 /** Columns become rows. */
 export function transpose({ rows, columns, values }: MatrixSample): MatrixSample {
   const out = new Float32Array(values.length)

@@ -48,8 +48,20 @@ const TRACY_WIDOM = { mean: -1.2065, std: 1.268 }
 /** The square of elements of equal size does not vary at all; keeps the division finite. */
 const MIN_SQUARE_VARIANCE = 0.02
 
-/** Undefined for a sample without variation or with values that are no numbers. Rows of zeros (padding) are left out. */
-export function measureWeights(sample: MatrixSample): WeightStatistics | undefined {
+/** A sample whose cheap numbers are known. */
+export interface WeightSpreads extends Omit<WeightStatistics, 'edge' | 'rowOverlap' | 'columnOverlap'> {
+  readonly clipped: MatrixSample
+  /** `clipped` with columns for rows. */
+  readonly turned: MatrixSample
+  /** Mean square of the clipped elements. */
+  readonly power: number
+}
+
+/**
+ * The statistics that cost little; most trained matrices show in them already. Rows of zeros (padding) are left out.
+ * Undefined for a sample without variation or with values that are no numbers.
+ */
+export function measureSpreads(sample: MatrixSample): WeightSpreads | undefined {
   const whole = dropZeroRows(sample)
   const moments = measureMoments(whole.values)
   if (!Number.isFinite(moments.power) || moments.power === 0) return undefined
@@ -61,11 +73,21 @@ export function measureWeights(sample: MatrixSample): WeightStatistics | undefin
     columns: whole.columns,
     std: Math.sqrt(moments.power),
     kurtosis: moments.kurtosis,
+    rowSpread: measureSpread(clipped, power, kurtosis),
+    columnSpread: measureSpread(turned, power, kurtosis),
+    clipped,
+    turned,
+    power,
+  }
+}
+
+/** All statistics. */
+export function measureWeights({ clipped, turned, power, ...spreads }: WeightSpreads): WeightStatistics {
+  return {
+    ...spreads,
     edge: measureEdge(clipped, power),
     rowOverlap: measureOverlap(clipped),
     columnOverlap: measureOverlap(turned),
-    rowSpread: measureSpread(clipped, power, kurtosis),
-    columnSpread: measureSpread(turned, power, kurtosis),
   }
 }
 
