@@ -32,10 +32,24 @@ export function scaleQuery(q: usize, out: usize, headDim: i32): void {
   }
 }
 
+/**
+ * Reads one byte of every cache line of `count` rows, so that they are on their way together: the dot products below
+ * end in a chain of additions, which lets the processor look ahead over two rows only.
+ */
+function touchRows(rows: usize, strideBytes: usize, rowBytes: usize, count: i32, sink: usize): void {
+  let seen: i32 = 0
+  for (let row = 0; row < count; row++) {
+    for (let at: usize = 0; at < rowBytes; at += 64) seen |= <i32>load<u8>(rows + at)
+    rows += strideBytes
+  }
+  store<i32>(sink, seen)
+}
+
 /** Scores (4, 64) of scaled query rows (4, headDim) at `q` against `count` keys; headDim is a multiple of 8. */
 export function scoreFew(q: usize, k: usize, strideBytes: usize, count: i32, headDim: i32, scale: f32, scores: usize): void {
   const rowBytes = <usize>headDim << 2
   const zero = f32x4.splat(0)
+  touchRows(k, strideBytes, rowBytes >> 1, count, scores)
   for (let key = 0; key < count; key++) {
     let a = zero, b = zero, c = zero, d = zero
     let e = zero, f = zero, g = zero, h = zero
@@ -61,12 +75,13 @@ export function scoreFew(q: usize, k: usize, strideBytes: usize, count: i32, hea
   }
 }
 
-/** sums (4, headDim) = sums * keep + weights (4, 64) · values (count, headDim). The weights are scaled in place. */
+/** sums (4, headDim) = sums * keep + weights (4, 64) · values (count, headDim). The weights are scaled in place; the word behind them is overwritten. */
 export function addValuesFew(
   weights: usize, v: usize, strideBytes: usize, count: i32, headDim: i32, sums: usize,
   keep0: f32, keep1: f32, keep2: f32, keep3: f32,
 ): void {
   const rowBytes = <usize>headDim << 2
+  touchRows(v, strideBytes, rowBytes >> 1, count, weights + 1024)
   for (let at: usize = 0; at < 1024; at += 16) v128.store(weights + at, f32x4.mul(v128.load(weights + at), v128.load(TWO_112)))
   const k0 = f32x4.splat(keep0), k1 = f32x4.splat(keep1), k2 = f32x4.splat(keep2), k3 = f32x4.splat(keep3)
   for (let column: usize = 0; column < rowBytes; column += 32) {

@@ -10,6 +10,9 @@ import { RopeTable } from '../blocks/rope-table.ts'
 import type { Workspace, WorkspacePlan } from '../blocks/workspace.ts'
 import type { DecoderConfig } from '../model-config.ts'
 
+/** Elements of pointwise work that are worth a thread's while: about 100 ns. */
+const SLICE = 128
+
 export interface DecoderLayer {
   readonly attnNorm: DeviceBuffer // (dim)
   readonly attnQ: Matrix // (heads * headDim, dim)
@@ -211,7 +214,7 @@ export class Decoder {
     const input = createActivations(norm, rows, dim, quantized)
     linear(backend, input, layer.ffnGate, gate, { bias: layer.ffnGateBias })
     linear(backend, input, layer.ffnUp, up, { bias: layer.ffnUpBias })
-    backend.enqueue('siluMul', { gate, up, out: gate, rows, columns: hiddenDim })
+    backend.enqueue('siluMul', { gate, up, out: gate, ...slices(rows, hiddenDim) })
     const hidden = createActivations(gate, rows, hiddenDim, quantized)
     linear(backend, hidden, layer.ffnDown, x, { bias: layer.ffnDownBias, accumulate: true })
   }
@@ -245,6 +248,11 @@ export class Decoder {
 /** The step that answers are made of: one token, its logits, nothing else. */
 function isPlainStep({ ids, replacements, want, logits, onHidden }: DecoderPass): boolean {
   return ids.length === 1 && replacements.length === 0 && want === 'last' && !logits && !onHidden
+}
+
+/** Cuts rows of pointwise work into shorter ones, so that a single row keeps several threads busy. */
+function slices(rows: number, columns: number): { rows: number; columns: number } {
+  return columns % SLICE === 0 ? { rows: (rows * columns) / SLICE, columns: SLICE } : { rows, columns }
 }
 
 function offset(ref: BufferRef, byteLength: number): BufferRef {
