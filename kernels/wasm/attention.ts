@@ -207,11 +207,11 @@ function attend(
   const elementBytes: usize = type == F16 ? 2 : 4
   const kvStride = <usize>(kvHeads * headDim) * elementBytes
   const kvShift = <usize>(kvHead * headDim) * elementBytes
-  // Scratch: keys | values | 4 rows of scores | per row (maximum, sum) | per row of `rows` rounded up to 4: headDim sums.
+  // Scratch: keys | values | 4 rows of scores and a spare vector | per row (maximum, sum) | per row of `rows` rounded up to 4: headDim sums.
   const tileKeys = scratch
   const tileValues = tileKeys + rowBytes * TILE
   const scores = tileValues + rowBytes * TILE
-  const state = scores + (<usize>TILE << 4)
+  const state = scores + (<usize>TILE << 4) + 16
   const paddedRows = (rows + 3) & ~3
   const sums = state + (<usize>paddedRows << 3)
   for (let row: usize = 0; row < <usize>paddedRows; row++) {
