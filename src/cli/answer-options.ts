@@ -42,7 +42,7 @@ export function addAnswerOptions(command: Command): Command {
   command
     .option(
       '-m, --model <model>',
-      'folder or .gguf file; "tiny" is the bundled one (default: tiny)',
+      'folder, .gguf file or pulled model (default: tiny, the bundled one)',
       someText,
     )
     .option('--mmproj <file>', 'projector of a .gguf model (default: found beside it)', someText)

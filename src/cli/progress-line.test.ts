@@ -53,6 +53,14 @@ describe('ProgressLine', () => {
     expect(said).toBe('Loading …\nReading …\n')
   })
 
+  it('adds a detail where it fits, without the bar if need be', () => {
+    const show = (columns: number): string =>
+      play('redraw', columns, (line) => line.show('Fetching', 1, 2, '5.00 MB/s, 3 min left')).slice(4)
+    expect(show(80)).toBe('Fetching [############------------]  50%  5.00 MB/s, 3 min left')
+    expect(show(40)).toBe('Fetching  50%  5.00 MB/s, 3 min left')
+    expect(show(30)).toBe('Fetching  50%')
+  })
+
   it('can be off', () => {
     expect(play('off', 80, (line) => line.show('Loading', 0, 8))).toBe('')
   })

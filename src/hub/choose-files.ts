@@ -17,7 +17,7 @@ export const SMALL_FILES: readonly string[] = [
   'chat_template.json',
   'chat_template.jinja',
 ]
-export const INDEX_NAME = 'model.safetensors.index.json'
+const INDEX_NAME = 'model.safetensors.index.json'
 const SINGLE_NAME = 'model.safetensors'
 const PICKLE = /\.(bin|pt|pth|ckpt|pkl)$/
 

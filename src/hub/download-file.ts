@@ -5,11 +5,12 @@
 import { detectContentKind } from '../formats/content-kind.ts'
 import { throwIfAborted } from '../shared/abort.ts'
 import { EngineError } from '../shared/errors.ts'
+import { htmlInstead, isWebPage, lengthOf, totalOf } from './answer-content.ts'
 import { ContentHash, readPieces } from './content-hash.ts'
 import type { HttpAnswer, HttpClient } from './http-client.ts'
 import type { Journal, JournalEntry } from './journal.ts'
 import type { StoredFile } from './manifest.ts'
-import { htmlInstead, lengthOf, type PlannedFile, totalOf } from './plan.ts'
+import type { PlannedFile } from './plan.ts'
 import type { HubPorts } from './ports.ts'
 import { Patience, TransientFailure } from './retry.ts'
 import type { DraftStorage, PartFile } from './storage.ts'
@@ -96,7 +97,8 @@ class FileDownload {
 
   /** Looks at what an earlier run left. */
   async #takeUp(): Promise<void> {
-    const { file, context } = { file: this.#file, context: this.#context }
+    const file = this.#file
+    const context = this.#context
     const entry = context.journal.entry(file.name)
     if (this.#part.byteLength > 0) {
       const isOther = entry === undefined || entry.hash !== plannedHash(file)
@@ -175,7 +177,7 @@ class FileDownload {
   async #accept({ response, contentTag }: HttpAnswer, offset: number): Promise<boolean> {
     const { headers, status } = response
     const { name, address, byteLength } = this.#file
-    if (/^text\/html\b/i.test(headers.get('content-type') ?? '')) throw htmlInstead(name, address)
+    if (isWebPage(headers)) throw htmlInstead(name, address)
     const isPartial = status === 206
     const range = headers.get('content-range')
     const announced = isPartial ? totalOf(range) : lengthOf(headers)

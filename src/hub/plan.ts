@@ -1,11 +1,11 @@
 /** What a reference means: which files, from where, how large, with which hashes. Nothing is written here. */
 import { EngineError } from '../shared/errors.ts'
+import { htmlInstead, isWebPage, lengthOf, totalOf } from './answer-content.ts'
 import { chooseFiles, SMALL_FILES } from './choose-files.ts'
 import { baseNameOf, splitPartsOf, weightStemOf } from './file-names.ts'
 import type { HttpClient } from './http-client.ts'
 import type { HubPorts, HubSettings } from './ports.ts'
 import type { FileReference, RepositoryReference } from './reference.ts'
-import { showAddress } from './reference.ts'
 import { fileAddress, loadRepository, pageOf, type RepositoryFile } from './repository.ts'
 import { type RetryOptions, withRetries } from './retry.ts'
 
@@ -120,7 +120,7 @@ async function probe(
     )
     await answer.cancel()
     const { headers, status } = answer.response
-    if (/^text\/html\b/i.test(headers.get('content-type') ?? '')) throw htmlInstead(name, address)
+    if (isWebPage(headers)) throw htmlInstead(name, address)
     const length = status === 206 ? totalOf(headers.get('content-range')) : lengthOf(headers)
     const { sha256, contentTag: etag } = answer
     return { name, address, byteLength: length, sha256, gitSha1: undefined, etag }
@@ -133,26 +133,6 @@ async function probe(
     if (isAbsent && !isRequired) return undefined
     throw error
   }
-}
-
-export function htmlInstead(name: string, address: string): EngineError {
-  return new EngineError('hub/html', {
-    message: `${name}: expected a model file from ${showAddress(address)}, found a web page.`,
-    hint: 'A login page of the network, or the address of a page instead of a file, is the usual reason.',
-  })
-}
-
-/** `bytes 0-0/1234` → 1234 */
-export function totalOf(contentRange: string | null): number | undefined {
-  const total = /\/(\d+)$/.exec(contentRange ?? '')?.[1]
-  return total === undefined ? undefined : Number(total)
-}
-
-/** Of the file; a compressed answer does not tell. */
-export function lengthOf(headers: Headers): number | undefined {
-  const length = headers.get('content-length')
-  const isPlain = ['identity', null].includes(headers.get('content-encoding'))
-  return length !== null && isPlain && /^\d+$/.test(length) ? Number(length) : undefined
 }
 
 function bySize(files: readonly PlannedFile[]): PlannedFile[] {

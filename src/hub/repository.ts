@@ -95,12 +95,13 @@ function licenceOf(cardData: unknown, tags: unknown): string | undefined {
   return typeof tag === 'string' ? tag.slice('license:'.length) : undefined
 }
 
-/** `Link: <https://…?cursor=…>; rel="next"`, which must stay on the same server. */
+/** `Link: <https://…?cursor=…>; rel="next"`: only the query is taken, so that the next page is of the same server. */
 function nextPage(link: string | null, address: string): string | undefined {
   const target = /<([^>]+)>\s*;\s*rel="?next"?/.exec(link ?? '')?.[1]
   if (target === undefined || !URL.canParse(target, address)) return undefined
-  const { pathname, search } = new URL(target, address)
-  return new URL(pathname + search, address).href
+  const next = new URL(address)
+  next.search = new URL(target, address).search
+  return next.href
 }
 
 function asObject(value: unknown): Record<string, unknown> {

@@ -1,5 +1,6 @@
 /** A hub of ours over a fake server, a folder that goes away after the test, and a clock that waits for nobody. */
-import { mkdtemp, rm } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
@@ -7,6 +8,7 @@ import { FakeHub } from '../../test/support/fake-hub.ts'
 import { createNodeHubPorts } from '../host/node/hub-ports.ts'
 import { createNodeModelStorage } from '../host/node/model-storage.ts'
 import { createAbortError } from '../shared/abort.ts'
+import { EngineError } from '../shared/errors.ts'
 import { ModelHub } from './model-hub.ts'
 import type { HubPorts, HubSettings } from './ports.ts'
 import type { PullEvent } from './pull.ts'
@@ -89,4 +91,38 @@ export function eventLines(events: readonly PullEvent[]): string[] {
           return event.type
       }
     })
+}
+
+/** A repository of one GGUF file. */
+export const ID = 'someone/SmolThing-GGUF'
+export const WEIGHTS = 'SmolThing-Q8_0.gguf'
+export const BYTES = ggufBytes(300_000)
+export const SHA256 = createHash('sha256').update(BYTES).digest('hex')
+
+export async function openWithGguf(settings = {}): Promise<TestHub> {
+  const test = await openTestHub(settings)
+  test.fake.setRepository(ID, { files: { 'README.md': '# hello', [WEIGHTS]: BYTES }, licence: 'apache-2.0' })
+  return test
+}
+
+/** The `EngineError` that a promise must be rejected with. */
+export async function failure(promise: Promise<unknown>): Promise<EngineError> {
+  const error = await promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+  if (!EngineError.isInstance(error)) throw new Error(`expected an EngineError, found ${String(error)}`)
+  return error
+}
+
+/** Hashes, since comparing long buffers byte by byte takes the test runner a second. */
+export async function hashOf(path: string): Promise<string> {
+  return createHash('sha256')
+    .update(await readFile(path))
+    .digest('hex')
+}
+
+export async function pullWeights(test: TestHub): Promise<string> {
+  const { model } = await test.hub.pull(ID, { onEvent: test.record })
+  return hashOf(join(model.location, WEIGHTS))
 }

@@ -128,9 +128,11 @@ class FolderStorage implements ModelStorage {
   /** Puts a finished download where models are. */
   async #adopt(files: string, model: FolderPath): Promise<void> {
     const target = join(this.#models, ...model)
-    await mkdir(dirname(target), { recursive: true })
     if (await stat(target).catch(() => undefined)) await this.#discard(target)
-    await rename(files, target)
+    await whileVanishing(async () => {
+      await mkdir(dirname(target), { recursive: true })
+      await rename(files, target)
+    })
     await syncFolder(dirname(target))
   }
 
