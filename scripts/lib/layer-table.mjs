@@ -5,7 +5,7 @@ const PURE = ['shared', 'quant', 'text', 'image', 'formats']
 const BACKEND_INTERFACE = ['backend/backend.ts', 'backend/ops.ts']
 /** Products on top of the engine: they see its public types, never each other. */
 const PRODUCTS = ['assistant', 'album', 'server', 'testing']
-const ENGINE = [...PURE, 'backend', 'models', 'generation', 'engine']
+const ENGINE = [...PURE, 'convert', 'backend', 'models', 'generation', 'engine']
 
 /** @type {Readonly<Record<string, readonly string[]>>} */
 export const LAYERS = {
@@ -16,13 +16,15 @@ export const LAYERS = {
   formats: ['shared', 'quant'],
   backend: ['shared', 'quant'],
   hub: ['shared', 'quant', 'formats'],
+  convert: PURE,
   models: [...PURE, ...BACKEND_INTERFACE],
   generation: [...PURE, ...BACKEND_INTERFACE, 'models'],
   engine: ENGINE,
+  eval: ENGINE,
   ...Object.fromEntries(PRODUCTS.map((folder) => [folder, ['shared', 'engine/types.ts']])),
   host: ['shared', 'image'],
-  entry: [...ENGINE, ...PRODUCTS, 'hub', 'host'],
-  cli: [...ENGINE, ...PRODUCTS, 'hub', 'host', 'entry'],
+  entry: [...ENGINE, ...PRODUCTS, 'eval', 'hub', 'host'],
+  cli: [...ENGINE, ...PRODUCTS, 'eval', 'hub', 'host', 'entry'],
 }
 
 /** Hosts implement ports, whose types may stand in any layer. */

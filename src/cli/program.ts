@@ -11,6 +11,7 @@ import {
 } from './answer-options.ts'
 import type { BenchOptions } from './bench.ts'
 import type { CommandContext } from './context.ts'
+import { addConvertCommands } from './convert-commands.ts'
 import { EXIT, EXIT_CODES_HELP, type ExitCode } from './exit-codes.ts'
 import { addHubCommands } from './hub-commands.ts'
 import { someText, wholeNumber } from './option-values.ts'
@@ -111,6 +112,7 @@ function createProgram(context: CommandContext, guard: Guard): Command {
     )
 
   addHubCommands(program, context, guard)
+  addConvertCommands(program, context, guard)
 
   addTerminalOptions(program.command('demo'))
     .description('describe a bundled picture and say how to go on')

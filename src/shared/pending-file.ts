@@ -28,3 +28,12 @@ export interface PendingFileHost {
   /** Begins a file beside its final place. */
   createFile(path: string): Promise<PendingFile>
 }
+
+/** A folder for files that are needed only while something runs. */
+export interface ScratchFolder {
+  /** The path of a file in it. */
+  pathOf(fileName: string): string
+  remove(fileName: string): Promise<void>
+  /** Takes it away with everything in it. */
+  dispose(): Promise<void>
+}

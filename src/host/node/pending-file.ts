@@ -6,6 +6,7 @@ import { dirname } from 'node:path'
 import process from 'node:process'
 import { EngineError } from '../../shared/errors.ts'
 import type { PendingFile, PendingFileHost, TargetState } from '../../shared/pending-file.ts'
+import { syncFolder } from './replace-file.ts'
 
 export function createPendingFileHost(): PendingFileHost {
   return { inspectTarget, createFile }
@@ -100,13 +101,6 @@ class DiskFile implements PendingFile {
     if (this.#handle) return this.#handle
     throw new EngineError('file/closed', { message: `${this.path}: written to after it was complete.` })
   }
-}
-
-/** The new name must survive a power failure as well; systems that cannot open folders do so by themselves. */
-async function syncFolder(path: string): Promise<void> {
-  const handle = await open(path, 'r').catch(() => undefined)
-  await handle?.sync().catch(() => {})
-  await handle?.close()
 }
 
 function writeError(path: string, cause: unknown): EngineError {
