@@ -1,6 +1,7 @@
 /** Which of the GGUF files beside a text model is its projector: told by what is in them, not by their names. */
 import { type GgufFile, loadGguf } from '../formats/gguf/load-gguf.ts'
 import { optional, requireNumber, requireString } from '../formats/gguf/metadata.ts'
+import type { ByteSource } from '../shared/byte-source.ts'
 import { EngineError } from '../shared/errors.ts'
 import type { ModelFolder } from '../shared/model-files.ts'
 
@@ -35,43 +36,51 @@ export async function findProjector(
   const names = (await folder.list())
     .filter((name) => name.endsWith('.gguf') && name !== modelFileName)
     .sort()
-  const width = requireNumber(text, `${requireString(text, 'general.architecture')}.embedding_length`)
+  const widthKey = `${requireString(text, 'general.architecture')}.embedding_length`
+  const width = optional(text, widthKey, requireNumber)
+  const opened: GgufFile[] = []
   const fitting: { name: string; gguf: GgufFile }[] = []
   const others: string[] = []
-  for (const name of names.slice(0, MAX_CANDIDATES)) {
-    const gguf = await loadCandidate(folder, name)
-    if (!gguf) continue
-    if (isProjector(gguf) && outputWidth(gguf) === width) fitting.push({ name, gguf })
-    else {
-      if (isProjector(gguf)) others.push(`${name} (${outputWidth(gguf) ?? 'unknown'})`)
-      await gguf.source.close()
-    }
-  }
+  const warnings: string[] = []
   let chosen: (typeof fitting)[number] | undefined
   try {
+    for (const name of names.slice(0, MAX_CANDIDATES)) {
+      const gguf = await loadCandidate(folder, name, warnings)
+      if (!gguf) continue
+      opened.push(gguf)
+      if (!isProjector(gguf)) continue
+      const found = outputWidth(gguf)
+      if (width !== undefined && found === width) fitting.push({ name, gguf })
+      else others.push(`${name} (${found ?? 'unknown'})`)
+    }
     chosen = chooseByName(modelFileName, fitting)
   } finally {
-    await Promise.all(fitting.filter((one) => one !== chosen).map(({ gguf }) => gguf.source.close()))
+    await Promise.all(opened.filter((one) => one !== chosen?.gguf).map(({ source }) => source.close()))
   }
   if (chosen) return { projector: chosen.gguf, warnings: [] }
-  const warnings =
-    others.length === 0
-      ? []
-      : [
-          `No projector beside ${modelFileName} fits its width ${width}: ${others.join(', ')}. Pictures are off.`,
-        ]
+  if (others.length > 0) {
+    warnings.push(
+      `No projector beside ${modelFileName} fits its width ${width}: ${others.join(', ')}. Pictures are off.`,
+    )
+  }
   return { projector: undefined, warnings }
 }
 
-/** A file that is no readable GGUF is no projector; a broken neighbour does not stop the model. */
-async function loadCandidate(folder: ModelFolder, name: string): Promise<GgufFile | undefined> {
-  const source = await folder.open(name)
+/** A broken neighbour does not stop the model, but it may have been its projector. */
+async function loadCandidate(
+  folder: ModelFolder,
+  name: string,
+  warnings: string[],
+): Promise<GgufFile | undefined> {
+  let source: ByteSource | undefined
   try {
+    source = await folder.open(name)
     return await loadGguf(source)
   } catch (error) {
-    await source.close()
-    if (EngineError.isInstance(error)) return undefined
-    throw error
+    await source?.close()
+    if (!EngineError.isInstance(error)) throw error
+    warnings.push(`${name} was passed over: ${error.message}`)
+    return undefined
   }
 }
 

@@ -25,10 +25,21 @@ export async function readImage(
     const name = 'name' in input && typeof input.name === 'string' ? input.name : 'the picture'
     return decoder.decode(new Uint8Array(await input.arrayBuffer()), name, signal)
   }
-  if (typeof input === 'object' && input !== null && 'data' in input) {
+  if (isPixels(input)) {
     return { image: new RgbImage(input.width, input.height, input.data), orientation: 1 }
   }
   throw new EngineError('image/invalid-input', {
-    message: `A picture must be a path, a URL, bytes, a Blob or { data, width, height }; found ${typeof input}.`,
+    message: `A picture must be a path, a URL, bytes, a Blob or { data, width, height } with data of bytes; found ${describe(input)}.`,
+    hint: 'Read the picture from a file, or give its pixels as a Uint8Array of RGB.',
   })
+}
+
+function isPixels(input: unknown): input is Extract<ImageInput, { data: unknown }> {
+  if (typeof input !== 'object' || input === null || !('data' in input)) return false
+  return input.data instanceof Uint8Array || input.data instanceof Uint8ClampedArray
+}
+
+function describe(input: unknown): string {
+  if (typeof input !== 'object' || input === null) return String(input)
+  return `an object with ${Object.keys(input).slice(0, 5).join(', ') || 'nothing in it'}`
 }

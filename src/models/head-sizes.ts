@@ -13,6 +13,8 @@ export function headProblem(heads: number, kvHeads: number, headDim: number): st
   // Vectors of four floats.
   if (!Number.isInteger(headDim) || headDim < 4 || headDim % 4 !== 0)
     return `heads whose size is a multiple of 4 (it would be ${headDim})`
+  if (3 * headDim > MAX_SHARED_WIDTH)
+    return `heads of at most ${Math.floor(MAX_SHARED_WIDTH / 3)} elements (it would be ${headDim})`
   if ((heads / kvHeads + 2) * headDim > MAX_SHARED_WIDTH)
     return `at most ${Math.floor(MAX_SHARED_WIDTH / headDim) - 2} heads of size ${headDim} to a key/value head`
   return undefined

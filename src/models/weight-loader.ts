@@ -3,7 +3,7 @@
  * staging memory while the pieces before are being packed; no tensor is ever held twice.
  */
 import type { Backend, BufferRef, DeviceBuffer } from '../backend/backend.ts'
-import { isFloatMatrixType, isMatrixType, type MatrixType } from '../backend/ops.ts'
+import { type FloatMatrixType, isFloatMatrixType, isMatrixType, type MatrixType } from '../backend/ops.ts'
 import type { TensorInfo } from '../formats/tensor-info.ts'
 import { decodeBlocks, isDecodable } from '../quant/decode.ts'
 import { byteLengthOf, TENSOR_TYPES, type TensorType } from '../quant/tensor-types.ts'
@@ -11,6 +11,7 @@ import { throwIfAborted } from '../shared/abort.ts'
 import { EngineError } from '../shared/errors.ts'
 import type { Matrix } from './blocks/matrix.ts'
 import { type Precision, storedType, type WeightRole } from './precision.ts'
+import { findUnusableWeight } from './usable-weights.ts'
 import type { WeightReader } from './weight-reader.ts'
 
 export interface WeightLoaderOptions {
@@ -80,8 +81,8 @@ export class WeightLoader implements WeightReader {
     const pieceRows = Math.max(PANEL_ROWS, Math.floor(PIECE_BYTES / widest / PANEL_ROWS) * PANEL_ROWS)
     for (let firstRow = 0; firstRow < rows; firstRow += pieceRows) {
       const count = Math.min(pieceRows, rows - firstRow)
-      await this.#stageRows(info, firstRow * rowBytes, count, columns, rowBytes, (source) => {
-        this.#pack(info, type, source, data, count, columns, firstRow)
+      await this.#stageRows(info, firstRow * rowBytes, count, columns, type, (source, held) => {
+        this.#pack(held, type, source, data, count, columns, firstRow)
       })
     }
     const matrix = { type, rows, columns, data }
@@ -146,39 +147,59 @@ export class WeightLoader implements WeightReader {
     byteOffset: number,
     count: number,
     columns: number,
-    rowBytes: number,
-    use: (source: BufferRef) => void,
+    type: MatrixType,
+    use: (source: BufferRef, held: MatrixType) => void,
   ): Promise<void> {
     const { backend, signal, onProgress } = this.#options
     throwIfAborted(signal)
     const stage = this.#stages[this.#next++ % this.#stages.length] as Stage
     await stage.free
-    const byteLength = count * rowBytes
-    if (this.#isRaw(info)) {
+    const byteLength = byteLengthOf(info.type, columns) * count
+    const held = this.#heldType(info)
+    if (held === info.type) {
       const view = backend.view(stage.raw, byteLength)
       const bytes = view ?? new Uint8Array(byteLength)
       await info.source.readInto(bytes, info.byteOffset + byteOffset)
+      if (held !== type) this.#checkUsable(info, bytes, held, byteOffset, columns)
       if (!view) backend.write(stage.raw, bytes)
     } else {
       const values = await this.#decode(info, byteOffset, count * columns)
-      backend.write(stage.raw, new Uint8Array(values.buffer))
+      const bytes = new Uint8Array(values.buffer)
+      if (held !== type) this.#checkUsable(info, bytes, held, byteOffset, columns)
+      backend.write(stage.raw, bytes)
     }
-    use(stage.raw)
+    use(stage.raw, held)
     stage.free = backend.flush()
     stage.free.catch(() => {}) // reported by the await before the next use, or by finish()
     this.#loadedBytes += byteLength
     onProgress?.(this.#loadedBytes)
   }
 
-  /** Whether kernels read the file's own bytes; otherwise they are decoded here, to float32. */
-  #isRaw(info: TensorInfo): boolean {
-    return (
-      isMatrixType(info.type) && !(this.#options.precision.kind === 'f32' && !isFloatMatrixType(info.type))
-    )
+  /** In which type rows reach the kernels: as the file has them, or decoded here to float32. */
+  #heldType({ type }: TensorInfo): MatrixType {
+    if (!isMatrixType(type)) return 'F32'
+    return this.#options.precision.kind === 'f32' && !isFloatMatrixType(type) ? 'F32' : type
+  }
+
+  /** Weights that are about to be quantised: a kernel has no way to say that one of them is not a number. */
+  #checkUsable(
+    info: TensorInfo,
+    bytes: Uint8Array,
+    held: MatrixType,
+    byteOffset: number,
+    columns: number,
+  ): void {
+    const found = findUnusableWeight(bytes, held as FloatMatrixType)
+    if (found < 0) return
+    const row = byteOffset / byteLengthOf(info.type, columns) + Math.floor(found / columns)
+    throw new EngineError('model/not-a-number', {
+      message: `${this.#label(info)}: element (${row}, ${found % columns}) is infinite, too large or not a number (NaN), and cannot be quantised.`,
+      hint: 'The file is damaged; fetch it again. A trace at --precision f32 shows what it does.',
+    })
   }
 
   #pack(
-    info: TensorInfo,
+    held: MatrixType,
     type: MatrixType,
     source: BufferRef,
     matrix: DeviceBuffer,
@@ -187,7 +208,6 @@ export class WeightLoader implements WeightReader {
     firstRow: number,
   ): void {
     const { backend } = this.#options
-    const held = this.#isRaw(info) ? (info.type as MatrixType) : 'F32'
     if (held === type) {
       backend.enqueue('packRows', { type, source, matrix, rows, columns, firstRow })
       return

@@ -22,7 +22,7 @@ describe('closing a model', () => {
     const answers = new Set<string>()
     const cycle = async (): Promise<void> => {
       const model = await loadModel(goldenPath('smolvlm-one-tile'), { threads: 2 })
-      const { text } = await ask(model.chat(), { text: 'What?', images: [PICTURE] }, { maxTokens: 20 })
+      const { text } = await ask(model.chat(), { text: 'What?', images: [PICTURE] }, { maxTokens: 3 })
       answers.add(text)
       await model.dispose()
       expect(model.info.allocatedBytes).toBe(0)

@@ -88,5 +88,14 @@ function picturePath(reference: string | URL): string {
       hint: 'Save the picture and give its path.',
     })
   }
-  return text.startsWith('file:') ? fileURLToPath(text) : text
+  if (!text.startsWith('file:')) return text
+  try {
+    return fileURLToPath(text)
+  } catch (cause) {
+    throw new EngineError('file/bad-url', {
+      message: `${text} names no file on this device: ${(cause as Error).message}.`,
+      hint: 'Give the path of the picture, or a URL as pathToFileURL makes it.',
+      cause,
+    })
+  }
 }
