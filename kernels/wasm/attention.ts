@@ -101,7 +101,7 @@ function softmaxStep(scores: usize, visible: i32, state: usize): f32 {
   const end = scores + (<usize>TILE << 2)
   for (let i = visible; i < TILE; i++) store<f32>(scores + (<usize>i << 2), LOWEST)
   let highest = f32x4.splat(load<f32>(state))
-  for (let at = scores; at < end; at += 16) highest = f32x4.max(highest, v128.load(at))
+  for (let at = scores; at < end; at += 16) highest = f32x4.pmax(highest, v128.load(at))
   const peak = maxLanes(highest)
   const shift = f32x4.splat(peak)
   let sum = f32x4.splat(0)

@@ -25,12 +25,21 @@ export function quantizeRows(x: usize, out: usize, rows: i32, columns: i32, begi
   }
 }
 
+const MAGNITUDE = memory.data<u32>([0x7fffffff, 0x7fffffff, 0x7fffffff, 0x7fffffff], 16)
+
+// @ts-ignore: decorator
+@inline
+function magnitude(x: usize): v128 {
+  return v128.and(v128.load(x), v128.load(MAGNITUDE))
+}
+
+/** Largest magnitude of 16, as bits: positive floats and their bits have the same order, and NaN is above all. */
 // @ts-ignore: decorator
 @inline
 function largestOfFour(x: usize): v128 {
-  return f32x4.max(
-    f32x4.max(f32x4.abs(v128.load(x)), f32x4.abs(v128.load(x, 16))),
-    f32x4.max(f32x4.abs(v128.load(x, 32)), f32x4.abs(v128.load(x, 48))),
+  return i32x4.max_s(
+    i32x4.max_s(magnitude(x), magnitude(x + 16)),
+    i32x4.max_s(magnitude(x + 32), magnitude(x + 48)),
   )
 }
 
@@ -55,11 +64,10 @@ function quantizeHalf(x: usize, out: usize, inverse: v128): i32 {
 // @ts-ignore: decorator
 @inline
 function quantizeBlock(x: usize, out: usize, scale: usize, sum: usize): void {
-  const largest = f32x4.max(largestOfFour(x), largestOfFour(x + 64))
-  const amax = max(
-    max(f32x4.extract_lane(largest, 0), f32x4.extract_lane(largest, 1)),
-    max(f32x4.extract_lane(largest, 2), f32x4.extract_lane(largest, 3)),
-  )
+  let largest = i32x4.max_s(largestOfFour(x), largestOfFour(x + 64))
+  largest = i32x4.max_s(largest, v128.shuffle<i32>(largest, largest, 2, 3, 0, 1))
+  largest = i32x4.max_s(largest, v128.shuffle<i32>(largest, largest, 1, 0, 3, 2))
+  const amax = f32x4.extract_lane(largest, 0)
   store<f32>(scale, amax / 127)
   const inverse = f32x4.splat(amax > 0 ? 127 / amax : 0)
   store<i32>(sum, quantizeHalf(x, out, inverse))
