@@ -17,7 +17,7 @@ const MAX_SEED = 2 ** 32 - 1
 
 export const DETAIL_RULE = choiceRule(['low', 'high', 'auto'])
 
-const RULES = {
+export const GENERATION_RULES = {
   maxTokens: wholeNumberRule(1, MAX_COUNT, 'a whole number of at least 1'),
   temperature: numberRule(0, 100, 'a number from 0 to 100'),
   topK: wholeNumberRule(0, MAX_COUNT, 'a whole number of at least 0'),
@@ -39,7 +39,7 @@ export function resolveGenerationOptions(
   options: GenerationOptions,
   defaults: GenerationOptions,
 ): GenerateOptions {
-  checkOptions(options, RULES, 'for an answer')
+  checkOptions(options, GENERATION_RULES, 'for an answer')
   const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
   const merged: GenerationOptions = { ...defaults, ...given }
   return {

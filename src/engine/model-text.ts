@@ -12,6 +12,8 @@ import {
   createTokenizerFromJson,
   type Tokenizer,
 } from '../text/tokenizer/tokenizer.ts'
+import type { OptionRule } from './check-options.ts'
+import { GENERATION_RULES } from './generation-options.ts'
 import type { JsonFiles } from './json-files.ts'
 import type { OpenedCheckpoint } from './open-checkpoint.ts'
 import type { GenerationOptions } from './types.ts'
@@ -31,12 +33,18 @@ export async function loadModelText(
   if (checkpoint.container === 'gguf') {
     const { metadata, source } = checkpoint.text
     const tokenizer = createTokenizerFromGguf(metadata, source.name)
-    checkVocabulary(tokenizer, config, source.name)
+    const strange = checkVocabulary(tokenizer, config, source.name)
     const { template, warnings } = buildTemplate(tokenizer, config, {
       ggufTemplate: metadata.get('tokenizer.chat_template'),
     })
     const stopTokens = findStopTokens({ tokenizer, ggufMetadata: metadata })
-    return { tokenizer, template, stopTokens, defaults: {}, warnings: [...tokenizer.warnings, ...warnings] }
+    return {
+      tokenizer,
+      template,
+      stopTokens,
+      defaults: {},
+      warnings: [...tokenizer.warnings, ...strange, ...warnings],
+    }
   }
   return loadFromFiles(files as JsonFiles, checkpoint.config, config)
 }
@@ -46,7 +54,7 @@ async function loadFromFiles(files: JsonFiles, rawConfig: unknown, config: Model
   const generationConfig = await files.read('generation_config.json')
   const name = files.label('tokenizer.json')
   const tokenizer = createTokenizerFromJson(await files.require('tokenizer.json'), tokenizerConfig, name)
-  checkVocabulary(tokenizer, config, name)
+  const strange = checkVocabulary(tokenizer, config, name)
   checkImageToken(tokenizer, rawConfig, config, name)
   const { template, warnings } = buildTemplate(tokenizer, config, {
     chatTemplateJinja: await files.readText('chat_template.jinja'),
@@ -55,7 +63,13 @@ async function loadFromFiles(files: JsonFiles, rawConfig: unknown, config: Model
   })
   const stopTokens = findStopTokens({ tokenizer, generationConfig, config: rawConfig })
   const defaults = parseGenerationConfig(generationConfig)
-  return { tokenizer, template, stopTokens, defaults, warnings: [...tokenizer.warnings, ...warnings] }
+  return {
+    tokenizer,
+    template,
+    stopTokens,
+    defaults,
+    warnings: [...tokenizer.warnings, ...strange, ...warnings],
+  }
 }
 
 function buildTemplate(
@@ -74,13 +88,21 @@ function fallbackKind({ projector }: ModelConfig): Parameters<typeof fallbackCha
   return projector.kind === 'pixel-shuffle' ? 'idefics3' : 'llava'
 }
 
-/** A tokenizer of another model shows in ids that the embedding matrix does not have. */
-function checkVocabulary(tokenizer: Tokenizer, { decoder }: ModelConfig, name: string): void {
-  if (tokenizer.vocabSize <= decoder.vocabSize) return
-  throw new EngineError('model/tokenizer-mismatch', {
-    message: `${name} has token ids up to ${tokenizer.vocabSize - 1}, but the model has embeddings for ${decoder.vocabSize} tokens.`,
-    hint: 'The tokenizer belongs to another model; fetch the files of one release.',
-  })
+/** Models round their embeddings up by a few percent at most; a tokenizer far smaller than that is hardly theirs. */
+const LEAST_VOCABULARY_SHARE = 0.9
+
+/** A tokenizer of another model shows in ids that the embedding matrix does not have. Returns what is merely strange. */
+function checkVocabulary(tokenizer: Tokenizer, { decoder }: ModelConfig, name: string): string[] {
+  if (tokenizer.vocabSize > decoder.vocabSize) {
+    throw new EngineError('model/tokenizer-mismatch', {
+      message: `${name} has token ids up to ${tokenizer.vocabSize - 1}, but the model has embeddings for ${decoder.vocabSize} tokens.`,
+      hint: 'The tokenizer belongs to another model; fetch the files of one release.',
+    })
+  }
+  if (tokenizer.vocabSize >= decoder.vocabSize * LEAST_VOCABULARY_SHARE) return []
+  return [
+    `${name} has ${tokenizer.vocabSize} tokens, but the model has embeddings for ${decoder.vocabSize}; the tokenizer may belong to another model.`,
+  ]
 }
 
 /** The configuration names the id of the image token, which another tokenizer has elsewhere. */
@@ -100,28 +122,26 @@ function checkImageToken(
   })
 }
 
-/** What generation_config.json sets; sampling counts only where it says `do_sample`. */
+/** What generation_config.json sets; sampling counts only where it says `do_sample`. Values that cannot be are passed over. */
 export function parseGenerationConfig(value: unknown): GenerationOptions {
   if (!isJsonObject(value)) return {}
-  const number = (key: string): number | undefined => {
-    const found = value[key]
-    return typeof found === 'number' && Number.isFinite(found) && found >= 0 ? found : undefined
-  }
-  const maxTokens = number('max_new_tokens')
-  const repetitionPenalty = number('repetition_penalty')
-  const sampling = value['do_sample'] === true
+  const take = (key: string, rule: OptionRule): number | undefined =>
+    rule.accepts(value[key]) ? (value[key] as number) : undefined
+  const maxTokens = take('max_new_tokens', GENERATION_RULES.maxTokens)
+  const repetitionPenalty = take('repetition_penalty', GENERATION_RULES.repetitionPenalty)
   // The reference's defaults once it samples.
-  const draw = sampling
-    ? {
-        temperature: number('temperature') ?? 1,
-        topK: number('top_k') ?? 50,
-        topP: number('top_p') ?? 1,
-        minP: number('min_p') ?? 0,
-      }
-    : {}
+  const draw =
+    value['do_sample'] === true
+      ? {
+          temperature: take('temperature', GENERATION_RULES.temperature) ?? 1,
+          topK: take('top_k', GENERATION_RULES.topK) ?? 50,
+          topP: take('top_p', GENERATION_RULES.topP) ?? 1,
+          minP: take('min_p', GENERATION_RULES.minP) ?? 0,
+        }
+      : {}
   return {
     ...draw,
-    ...(maxTokens ? { maxTokens: Math.floor(maxTokens) } : {}),
-    ...(repetitionPenalty ? { repetitionPenalty } : {}),
+    ...(maxTokens === undefined ? {} : { maxTokens }),
+    ...(repetitionPenalty === undefined ? {} : { repetitionPenalty }),
   }
 }

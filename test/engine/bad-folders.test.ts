@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { loadModel } from '../../src/entry/index.node.ts'
 import { readJson, withField } from '../support/changed-folder.ts'
 import { goldenPath } from '../support/golden-model.ts'
 import { expectNothingLeftOpen, HTML_PAGE, LFS_POINTER, refusal } from '../support/refusal.ts'
@@ -367,6 +368,21 @@ describe('a tokenizer', () => {
       message: 'DIR/tokenizer.json has token ids up to 4000, but the model has embeddings for 2048 tokens.',
       hint: 'The tokenizer belongs to another model; fetch the files of one release.',
     })
+  })
+
+  it('much smaller than the model is named in a warning', async () => {
+    const tokenizer = readJson(TEXT, 'tokenizer.json') as {
+      model: { vocab: Record<string, number>; merges: unknown[] }
+    }
+    const { vocab } = tokenizer.model
+    for (const [token, id] of Object.entries(vocab)) if (id >= 1000) delete vocab[token]
+    tokenizer.model.merges = []
+    const folder = folders.copy(TEXT, { 'tokenizer.json': JSON.stringify(tokenizer) })
+    const model = await loadModel(folder)
+    expect(model.info.warnings).toEqual([
+      `${folder}/tokenizer.json has 1000 tokens, but the model has embeddings for 2048; the tokenizer may belong to another model.`,
+    ])
+    await model.dispose()
   })
 
   it('of another vision model', async () => {
