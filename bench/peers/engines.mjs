@@ -30,8 +30,35 @@ const row = (name, what, script, model) => ({
   measure: (threads) => runScript(script, model, threads),
 })
 
+/**
+ * Our own engine through its command, as a user runs it. `subject`: arguments of `onsight bench`. Of the shape it makes
+ * the whole model, picture tower included, so load time and memory are for more than the text models above.
+ */
+const ours = (name, what, subject, pick) => ({
+  name,
+  what,
+  measure: async (threads) => {
+    const command = `${HERE}../../dist/cli/main.js`
+    if (!existsSync(command)) throw new Error('dist is missing. Run in the repository: npm run build')
+    const args = [command, 'bench', ...subject, '--threads', String(threads), '--repeat', '3', '--json']
+    const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: HERE })
+    return pick(JSON.parse(stdout).numbers)
+  },
+})
+
+const pickText = (numbers) => ({
+  decode0: numbers.decodeTokensPerSecond0,
+  decode512: numbers.decodeTokensPerSecond512,
+  prefill64: numbers.prefillTokensPerSecond64,
+  prefill512: numbers.prefillTokensPerSecond512,
+  loadMs: numbers.loadMs,
+  peakMiB: (numbers.peakResidentMegabytes * 1e6) / 2 ** 20,
+})
+
 /** `--engine` takes a whole name, or the part before the colon for all rows of that engine. */
 export const ENGINES = [
+  ours('onsight:text', 'Q4_0, head Q8_0', ['models/text-head8.gguf'], pickText),
+  ours('onsight:tile', 'Q8_0', ['--shape', 'smolvlm-500m'], (numbers) => ({ tileMs: numbers.imageEncodeMsPerTile })),
   row('onnxruntime-node:text', 'int4, head int8', 'onnxruntime-text.mjs', 'text-head8.onnx'),
   row('onnxruntime-node:text-head4', 'int4, head int4', 'onnxruntime-text.mjs', 'text-head4.onnx'),
   row('llama.cpp:text', 'Q4_0, head Q8_0', 'llama-text.mjs', 'text-head8.gguf'),

@@ -1,15 +1,18 @@
 // Scaled dot-product attention with an online softmax (Milakov & Gimelshein; FlashAttention). A piece of work is one
-// key/value head and up to 128 queries, for all query heads that share it. Keys are taken in tiles of 64: the tile is
-// widened to float32 once, keys transposed so that lanes are keys, then 4 query rows at a time are scored, their
-// running maximum and sum updated, and the weighted values added. Decoding goes its own way: attend-few.ts.
+// key/value head and up to 128 queries, for all query heads that share it. Query rows go in groups of four; keys in
+// tiles of 64. A tile's keys are widened and transposed once per piece, so that lanes are keys while scores are summed;
+// scores are then turned so that lanes are the four rows, which makes maximum, sum and weights work without crossing
+// lanes. Decoding goes its own way for half-precision keys: attend-few.ts.
 
-import { addValuesFew, scaleQuery, SCORE_FACTOR, scoreFew } from './attend-few'
+import { addValuesFew, scoreFew, SCORE_SCALE_FEW } from './attend-few'
 import { F16 } from './layout'
-import { exp, loadHalves, madd, maxLanes, sumLanes } from './simd'
+import { exp, loadHalves, madd } from './simd'
+import { storeTransposed } from './transpose'
 
 const QUERIES_PER_PIECE: i32 = 128
 const TILE: i32 = 64
-const LOWEST: f32 = -3.4e38
+const TILE_BYTES: usize = 256
+const LOWEST = memory.data<f32>([-3.4e38, -3.4e38, -3.4e38, -3.4e38], 16)
 
 /** Four elements of a key or value row. */
 // @ts-ignore: decorator
@@ -18,120 +21,116 @@ function loadFour(type: i32, row: usize, element: usize): v128 {
   return type == F16 ? loadHalves(row + (element << 1)) : v128.load(row + (element << 2))
 }
 
-/** `count` rows of values to float32 (TILE, headDim); rows beyond are zeros, so that their weight of 0 adds nothing. */
-function widenValues(type: i32, v: usize, strideBytes: usize, count: i32, headDim: i32, out: usize): void {
+/** `count` rows of half-precision values to float32 (count, headDim). */
+function widenValues(v: usize, strideBytes: usize, count: i32, headDim: i32, out: usize): void {
   const rowBytes = <usize>headDim << 2
   for (let key = 0; key < count; key++) {
-    for (let i: usize = 0; i < <usize>headDim; i += 4) v128.store(out + (i << 2), loadFour(type, v, i))
+    for (let i: usize = 0; i < <usize>headDim; i += 4) v128.store(out + (i << 2), loadFour(F16, v, i))
     v += strideBytes
     out += rowBytes
   }
 }
 
-/** `count` rows of keys to float32 (headDim, TILE). */
+/** `count` rows of keys to float32 (headDim, TILE). What lies behind `count` keys is left as it was. */
 function transposeKeys(type: i32, k: usize, strideBytes: usize, count: i32, headDim: i32, out: usize): void {
-  const line = <usize>TILE << 2
-  let key = 0
-  for (; key + 4 <= count; key += 4) {
-    const k1 = k + strideBytes
-    const k2 = k1 + strideBytes
-    const k3 = k2 + strideBytes
+  for (let key = 0; key < count; key += 4) {
+    // Past the last key the last one is repeated; its scores are hidden later.
+    const k1 = k + (key + 1 < count ? strideBytes : 0)
+    const k2 = k1 + (key + 2 < count ? strideBytes : 0)
+    const k3 = k2 + (key + 3 < count ? strideBytes : 0)
     let to = out + (<usize>key << 2)
     for (let i: usize = 0; i < <usize>headDim; i += 4) {
-      const a = loadFour(type, k, i), b = loadFour(type, k1, i), c = loadFour(type, k2, i), d = loadFour(type, k3, i)
-      const ab = v128.shuffle<i32>(a, b, 0, 4, 1, 5), cd = v128.shuffle<i32>(c, d, 0, 4, 1, 5)
-      const ef = v128.shuffle<i32>(a, b, 2, 6, 3, 7), gh = v128.shuffle<i32>(c, d, 2, 6, 3, 7)
-      v128.store(to, v128.shuffle<i32>(ab, cd, 0, 1, 4, 5))
-      v128.store(to + line, v128.shuffle<i32>(ab, cd, 2, 3, 6, 7))
-      v128.store(to + line * 2, v128.shuffle<i32>(ef, gh, 0, 1, 4, 5))
-      v128.store(to + line * 3, v128.shuffle<i32>(ef, gh, 2, 3, 6, 7))
-      to += line << 2
+      storeTransposed(to, TILE_BYTES, loadFour(type, k, i), loadFour(type, k1, i), loadFour(type, k2, i), loadFour(type, k3, i))
+      to += TILE_BYTES << 2
     }
     k = k3 + strideBytes
   }
-  for (; key < count; key++) {
-    let to = out + (<usize>key << 2)
-    for (let i: usize = 0; i < <usize>headDim; i += 4) {
-      const a = loadFour(type, k, i)
-      v128.store32_lane(to, a, 0)
-      v128.store32_lane(to + line, a, 1)
-      v128.store32_lane(to + line * 2, a, 2)
-      v128.store32_lane(to + line * 3, a, 3)
-      to += line << 2
-    }
-    k += strideBytes
+}
+
+/** Four query rows times `scale` as (headDim, 4). */
+// @ts-ignore: decorator
+@inline
+function packQueries(q0: usize, q1: usize, q2: usize, q3: usize, headDim: i32, scale: f32, out: usize): void {
+  const factor = f32x4.splat(scale)
+  for (let at: usize = 0; at < <usize>headDim << 2; at += 16) {
+    const a = f32x4.mul(v128.load(q0 + at), factor), b = f32x4.mul(v128.load(q1 + at), factor)
+    const c = f32x4.mul(v128.load(q2 + at), factor), d = f32x4.mul(v128.load(q3 + at), factor)
+    storeTransposed(out + (at << 2), 16, a, b, c, d)
   }
 }
 
-/** scores (4, TILE) = q rows (4, headDim) · keys (headDim, TILE) * scale. */
-// @ts-ignore: decorator
-@inline
-function scoreTile(q0: usize, q1: usize, q2: usize, q3: usize, keys: usize, headDim: i32, scale: v128, scores: usize): void {
-  const line = <usize>TILE << 2
-  for (let first: usize = 0; first < line; first += 32) {
+/** scores (TILE, 4) = keys (headDim, TILE)ᵀ · queries (headDim, 4), of the first `count` keys and a few more. */
+function scoreTile(queries: usize, keys: usize, headDim: i32, count: i32, scores: usize): void {
+  for (let first = 0; first < count; first += 8) {
     const zero = f32x4.splat(0)
     let a0 = zero, a1 = zero, a2 = zero, a3 = zero, b0 = zero, b1 = zero, b2 = zero, b3 = zero
-    let key = keys + first
-    const end = <usize>headDim << 2
-    for (let at: usize = 0; at < end; at += 4) {
+    let key = keys + (<usize>first << 2)
+    let query = queries
+    const end = queries + (<usize>headDim << 4)
+    while (query < end) {
       const w = v128.load(key)
       const v = v128.load(key, 16)
-      let y = v128.load32_splat(q0 + at)
+      let y = v128.load32_splat(query)
       a0 = madd(y, w, a0); b0 = madd(y, v, b0)
-      y = v128.load32_splat(q1 + at)
+      y = v128.load32_splat(query, 4)
       a1 = madd(y, w, a1); b1 = madd(y, v, b1)
-      y = v128.load32_splat(q2 + at)
+      y = v128.load32_splat(query, 8)
       a2 = madd(y, w, a2); b2 = madd(y, v, b2)
-      y = v128.load32_splat(q3 + at)
+      y = v128.load32_splat(query, 12)
       a3 = madd(y, w, a3); b3 = madd(y, v, b3)
-      key += line
+      key += TILE_BYTES
+      query += 16
     }
-    const to = scores + first
-    v128.store(to, f32x4.mul(a0, scale)); v128.store(to, f32x4.mul(b0, scale), 16)
-    v128.store(to + line, f32x4.mul(a1, scale)); v128.store(to + line, f32x4.mul(b1, scale), 16)
-    v128.store(to + line * 2, f32x4.mul(a2, scale)); v128.store(to + line * 2, f32x4.mul(b2, scale), 16)
-    v128.store(to + line * 3, f32x4.mul(a3, scale)); v128.store(to + line * 3, f32x4.mul(b3, scale), 16)
+    const to = scores + (<usize>first << 4)
+    storeTransposed(to, 16, a0, a1, a2, a3)
+    storeTransposed(to + 64, 16, b0, b1, b2, b3)
   }
 }
 
-/** One step of the online softmax on a row of scores, which become weights. Returns the factor for what was summed so far. */
+/** Hides keys from the row's number of visible ones on. */
+function hideKeys(scores: usize, count: i32, visible: v128): void {
+  for (let key = 0; key < count; key++) {
+    const at = scores + (<usize>key << 4)
+    v128.store(at, v128.bitselect(v128.load(at), v128.load(LOWEST), i32x4.lt_s(i32x4.splat(key), visible)))
+  }
+}
+
+/** Weights of hidden keys, which exp's clamp leaves at e^-87, to exactly nothing. */
+function clearHidden(scores: usize, count: i32, visible: v128): void {
+  for (let key = 0; key < count; key++) {
+    const at = scores + (<usize>key << 4)
+    v128.store(at, v128.and(v128.load(at), i32x4.lt_s(i32x4.splat(key), visible)))
+  }
+}
+
+/**
+ * One step of the online softmax for four rows in the four lanes: scores (count, 4) become weights. `state`: four
+ * maximums, four sums. Returns the factors for what was summed so far.
+ */
 // @ts-ignore: decorator
 @inline
-function softmaxStep(scores: usize, visible: i32, state: usize): f32 {
-  const end = scores + (<usize>TILE << 2)
-  for (let i = visible; i < TILE; i++) store<f32>(scores + (<usize>i << 2), LOWEST)
-  let highest = f32x4.splat(load<f32>(state))
-  for (let at = scores; at < end; at += 16) highest = f32x4.pmax(highest, v128.load(at))
-  const peak = maxLanes(highest)
-  const shift = f32x4.splat(peak)
+function softmaxStep(scores: usize, count: i32, hides: bool, visible: v128, state: usize): v128 {
+  if (hides) hideKeys(scores, count, visible)
+  const end = scores + (<usize>count << 4)
+  const before = v128.load(state)
+  let peak = before
+  for (let at = scores; at < end; at += 16) peak = f32x4.pmax(peak, v128.load(at))
+  for (let at = scores; at < end; at += 16) v128.store(at, exp(f32x4.sub(v128.load(at), peak)))
+  if (hides) clearHidden(scores, count, visible)
   let sum = f32x4.splat(0)
-  for (let at = scores; at < end; at += 16) {
-    const weight = exp(f32x4.sub(v128.load(at), shift))
-    v128.store(at, weight)
-    sum = f32x4.add(sum, weight)
-  }
-  // exp is clamped at e^-87, so hidden keys are set to exactly nothing.
-  let hidden: f32 = 0
-  for (let i = visible; i < TILE; i++) {
-    hidden += load<f32>(scores + (<usize>i << 2))
-    store<f32>(scores + (<usize>i << 2), 0)
-  }
-  const keep = f32x4.extract_lane(exp(f32x4.splat(load<f32>(state) - peak)), 0)
-  store<f32>(state, peak)
-  store<f32>(state, load<f32>(state, 4) * keep + (sumLanes(sum) - hidden), 4)
+  for (let at = scores; at < end; at += 16) sum = f32x4.add(sum, v128.load(at))
+  const keep = exp(f32x4.sub(before, peak))
+  v128.store(state, peak)
+  v128.store(state, madd(v128.load(state, 16), keep, sum), 16)
   return keep
 }
 
-/** sums (4, headDim) = sums * keep + weights (4, TILE) · values (TILE, headDim). */
-// @ts-ignore: decorator
-@inline
-function addValues(
-  weights: usize, values: usize, valueStride: usize, count: i32, headDim: i32, sums: usize,
-  keep0: f32, keep1: f32, keep2: f32, keep3: f32,
-): void {
-  const line = <usize>TILE << 2
+/** sums (4, headDim) = sums * keep + weights (count, 4)ᵀ · values (count, headDim). */
+function addValues(weights: usize, values: usize, strideBytes: usize, count: i32, headDim: i32, sums: usize, keep: v128): void {
   const rowBytes = <usize>headDim << 2
-  const k0 = f32x4.splat(keep0), k1 = f32x4.splat(keep1), k2 = f32x4.splat(keep2), k3 = f32x4.splat(keep3)
+  const k0 = v128.shuffle<i32>(keep, keep, 0, 0, 0, 0), k1 = v128.shuffle<i32>(keep, keep, 1, 1, 1, 1)
+  const k2 = v128.shuffle<i32>(keep, keep, 2, 2, 2, 2), k3 = v128.shuffle<i32>(keep, keep, 3, 3, 3, 3)
+  const end = weights + (<usize>count << 4)
   let column: usize = 0
   for (; column + 32 <= rowBytes; column += 32) {
     const s0 = sums + column, s1 = s0 + rowBytes, s2 = s1 + rowBytes, s3 = s2 + rowBytes
@@ -140,37 +139,39 @@ function addValues(
     let a2 = f32x4.mul(v128.load(s2), k2), b2 = f32x4.mul(v128.load(s2, 16), k2)
     let a3 = f32x4.mul(v128.load(s3), k3), b3 = f32x4.mul(v128.load(s3, 16), k3)
     let value = values + column
-    let weight = weights
-    const end = weights + (<usize>count << 2)
-    while (weight < end) {
+    for (let weight = weights; weight < end; weight += 16) {
       const w = v128.load(value)
       const v = v128.load(value, 16)
       let y = v128.load32_splat(weight)
       a0 = madd(y, w, a0); b0 = madd(y, v, b0)
-      y = v128.load32_splat(weight, 256)
+      y = v128.load32_splat(weight, 4)
       a1 = madd(y, w, a1); b1 = madd(y, v, b1)
-      y = v128.load32_splat(weight, 512)
+      y = v128.load32_splat(weight, 8)
       a2 = madd(y, w, a2); b2 = madd(y, v, b2)
-      y = v128.load32_splat(weight, 768)
+      y = v128.load32_splat(weight, 12)
       a3 = madd(y, w, a3); b3 = madd(y, v, b3)
-      value += valueStride
-      weight += 4
+      value += strideBytes
     }
     v128.store(s0, a0); v128.store(s0, b0, 16)
     v128.store(s1, a1); v128.store(s1, b1, 16)
     v128.store(s2, a2); v128.store(s2, b2, 16)
     v128.store(s3, a3); v128.store(s3, b3, 16)
   }
+  // Heads whose size is no multiple of 8.
   for (; column < rowBytes; column += 16) {
-    for (let row: usize = 0; row < 4; row++) {
-      const keep = row == 0 ? k0 : row == 1 ? k1 : row == 2 ? k2 : k3
-      const to = sums + row * rowBytes + column
-      let a = f32x4.mul(v128.load(to), keep)
-      for (let key: usize = 0; key < <usize>count; key++) {
-        a = madd(v128.load32_splat(weights + row * line + (key << 2)), v128.load(values + key * valueStride + column), a)
-      }
-      v128.store(to, a)
+    const s0 = sums + column, s1 = s0 + rowBytes, s2 = s1 + rowBytes, s3 = s2 + rowBytes
+    let a0 = f32x4.mul(v128.load(s0), k0), a1 = f32x4.mul(v128.load(s1), k1)
+    let a2 = f32x4.mul(v128.load(s2), k2), a3 = f32x4.mul(v128.load(s3), k3)
+    let value = values + column
+    for (let weight = weights; weight < end; weight += 16) {
+      const w = v128.load(value)
+      a0 = madd(v128.load32_splat(weight), w, a0)
+      a1 = madd(v128.load32_splat(weight, 4), w, a1)
+      a2 = madd(v128.load32_splat(weight, 8), w, a2)
+      a3 = madd(v128.load32_splat(weight, 12), w, a3)
+      value += strideBytes
     }
+    v128.store(s0, a0); v128.store(s1, a1); v128.store(s2, a2); v128.store(s3, a3)
   }
 }
 
@@ -202,101 +203,71 @@ function attend(
   kvHead: i32, headDim: i32, scale: f32, causal: bool, firstPosition: i32, scratch: usize,
 ): void {
   const group = heads / kvHeads
+  // Rows run query by query, heads inside, in groups of four; past the end the last row is repeated and not stored.
   const rows = count * group
+  const groups = (rows + 3) >> 2
   const rowBytes = <usize>headDim << 2
   const elementBytes: usize = type == F16 ? 2 : 4
   const kvStride = <usize>(kvHeads * headDim) * elementBytes
   const kvShift = <usize>(kvHead * headDim) * elementBytes
-  // Scratch: keys | values | 4 rows of scores and a spare vector | per row (maximum, sum) | per row of `rows` rounded up to 4: headDim sums.
+  const isFew = type == F16 && rows <= 4 && headDim % 8 == 0
+  // Scratch: keys | values | scores | a spare vector | per group: state, queries (headDim, 4), sums (4, headDim).
   const tileKeys = scratch
   const tileValues = tileKeys + rowBytes * TILE
   const scores = tileValues + rowBytes * TILE
-  const state = scores + (<usize>TILE << 4) + 16
-  const paddedRows = (rows + 3) & ~3
-  const sums = state + (<usize>paddedRows << 3)
-  for (let row: usize = 0; row < <usize>paddedRows; row++) {
-    store<f32>(state + (row << 3), LOWEST)
-    store<f32>(state + (row << 3), 0, 4)
-  }
-  memory.fill(sums, 0, <usize>paddedRows * rowBytes)
-  const lastSeen = causal ? min(keys, firstPosition + first + count) : keys
+  const groupStates = scores + (TILE_BYTES << 2) + 16
+  const groupBytes = 32 + (rowBytes << 3)
   const queryStride = <usize>heads * rowBytes
   const queryBase = q + <usize>first * queryStride + <usize>(kvHead * group) * rowBytes
-  const scales = f32x4.splat(scale)
-  // Decoding: the scaled queries take the place of the tile of keys.
-  const isFew = type == F16 && rows <= 4 && headDim % 8 == 0
-  if (isFew) {
-    for (let row = 0; row < 4; row++) {
-      const r = min(row, rows - 1)
-      scaleQuery(queryBase + <usize>(r / group) * queryStride + <usize>(r % group) * rowBytes, tileKeys + <usize>row * rowBytes, headDim)
-    }
+  for (let index = 0; index < groups; index++) {
+    const state = groupStates + <usize>index * groupBytes
+    const row = index << 2
+    const r1 = min(row + 1, rows - 1), r2 = min(row + 2, rows - 1), r3 = min(row + 3, rows - 1)
+    v128.store(state, v128.load(LOWEST))
+    v128.store(state, f32x4.splat(0), 16)
+    packQueries(
+      queryBase + <usize>(row / group) * queryStride + <usize>(row % group) * rowBytes,
+      queryBase + <usize>(r1 / group) * queryStride + <usize>(r1 % group) * rowBytes,
+      queryBase + <usize>(r2 / group) * queryStride + <usize>(r2 % group) * rowBytes,
+      queryBase + <usize>(r3 / group) * queryStride + <usize>(r3 % group) * rowBytes,
+      headDim, isFew ? scale * SCORE_SCALE_FEW : scale, state + 32,
+    )
+    memory.fill(state + 32 + (rowBytes << 2), 0, rowBytes << 2)
   }
+  const lastSeen = causal ? min(keys, firstPosition + first + count) : keys
   for (let firstKey = 0; firstKey < lastSeen; firstKey += TILE) {
     const here = min(TILE, lastSeen - firstKey)
     const keyRow = k + <usize>firstKey * kvStride + kvShift
     const valueRow = v + <usize>firstKey * kvStride + kvShift
-    if (rows > 4) transposeKeys(type, keyRow, kvStride, here, headDim, tileKeys)
-    if (type == F16 && !isFew) widenValues(type, valueRow, kvStride, here, headDim, tileValues)
-    for (let row = 0; row < rows; row += 4) {
-      // Rows run query by query, heads inside; rows past the end repeat the last one and are not stored.
-      const r1 = min(row + 1, rows - 1), r2 = min(row + 2, rows - 1), r3 = min(row + 3, rows - 1)
-      const q0 = queryBase + <usize>(row / group) * queryStride + <usize>(row % group) * rowBytes
-      const q1 = queryBase + <usize>(r1 / group) * queryStride + <usize>(r1 % group) * rowBytes
-      const q2 = queryBase + <usize>(r2 / group) * queryStride + <usize>(r2 % group) * rowBytes
-      const q3 = queryBase + <usize>(r3 / group) * queryStride + <usize>(r3 % group) * rowBytes
+    if (!isFew) {
+      transposeKeys(type, keyRow, kvStride, here, headDim, tileKeys)
+      if (type == F16) widenValues(valueRow, kvStride, here, headDim, tileValues)
+    }
+    for (let index = 0; index < groups; index++) {
+      const state = groupStates + <usize>index * groupBytes
+      const row = index << 2
       const position = firstPosition + first
-      const v3 = visibleKeys(causal, position + r3 / group, firstKey, here)
-      if (v3 == 0) continue
+      const last = visibleKeys(causal, position + min(row + 3, rows - 1) / group, firstKey, here)
+      if (last == 0) continue
       const v0 = visibleKeys(causal, position + row / group, firstKey, here)
-      const v1 = visibleKeys(causal, position + r1 / group, firstKey, here)
-      const v2 = visibleKeys(causal, position + r2 / group, firstKey, here)
-      if (isFew) scoreFew(tileKeys, keyRow, kvStride, here, headDim, scale * SCORE_FACTOR, scores)
-      else if (rows > 4) scoreTile(q0, q1, q2, q3, tileKeys, headDim, scales, scores)
-      else scoreRows(type, q0, q1, q2, q3, keyRow, kvStride, here, headDim, scale, scores)
-      const line = <usize>TILE << 2
-      const at = state + (<usize>row << 3)
-      const keep0 = softmaxStep(scores, v0, at)
-      const keep1 = softmaxStep(scores + line, v1, at + 8)
-      const keep2 = softmaxStep(scores + line * 2, v2, at + 16)
-      const keep3 = softmaxStep(scores + line * 3, v3, at + 24)
-      const to = sums + <usize>row * rowBytes
-      if (isFew) addValuesFew(scores, valueRow, kvStride, v3, headDim, to, keep0, keep1, keep2, keep3)
-      else if (type == F16) addValues(scores, tileValues, rowBytes, v3, headDim, to, keep0, keep1, keep2, keep3)
-      else addValues(scores, valueRow, kvStride, v3, headDim, to, keep0, keep1, keep2, keep3)
+      const v1 = visibleKeys(causal, position + min(row + 1, rows - 1) / group, firstKey, here)
+      const v2 = visibleKeys(causal, position + min(row + 2, rows - 1) / group, firstKey, here)
+      const visible = i32x4.replace_lane(i32x4.replace_lane(i32x4.replace_lane(i32x4.splat(v0), 1, v1), 2, v2), 3, last)
+      if (isFew) scoreFew(state + 32, keyRow, kvStride, last, headDim, scores)
+      else scoreTile(state + 32, tileKeys, headDim, last, scores)
+      const keep = softmaxStep(scores, last, v0 < last, visible, state)
+      const sums = state + 32 + (rowBytes << 2)
+      if (isFew) addValuesFew(scores, valueRow, kvStride, last, headDim, sums, keep)
+      else if (type == F16) addValues(scores, tileValues, rowBytes, last, headDim, sums, keep)
+      else addValues(scores, valueRow, kvStride, last, headDim, sums, keep)
     }
   }
   for (let row = 0; row < rows; row++) {
+    const state = groupStates + <usize>(row >> 2) * groupBytes
+    const lane = <usize>(row & 3)
     const to = out + <usize>(first + row / group) * queryStride + <usize>(kvHead * group + row % group) * rowBytes
-    const from = sums + <usize>row * rowBytes
-    const inverse = f32x4.splat(1 / load<f32>(state + (<usize>row << 3), 4))
+    const from = state + 32 + (rowBytes << 2) + lane * rowBytes
+    const inverse = f32x4.splat(1 / load<f32>(state + 16 + (lane << 2)))
     for (let at: usize = 0; at < rowBytes; at += 16) v128.store(to + at, f32x4.mul(v128.load(from + at), inverse))
-  }
-}
-
-/** Scores of up to 4 query rows against keys as they lie in the cache: no transposition, sums across lanes. */
-// @ts-ignore: decorator
-@inline
-function scoreRows(
-  type: i32, q0: usize, q1: usize, q2: usize, q3: usize, k: usize, strideBytes: usize, count: i32, headDim: i32,
-  scale: f32, scores: usize,
-): void {
-  const line = <usize>TILE << 2
-  const zero = f32x4.splat(0)
-  for (let key = 0; key < count; key++) {
-    let a = zero, b = zero, c = zero, d = zero
-    for (let i: usize = 0; i < <usize>headDim; i += 4) {
-      const w = loadFour(type, k, i)
-      const at = i << 2
-      a = madd(v128.load(q0 + at), w, a)
-      b = madd(v128.load(q1 + at), w, b)
-      c = madd(v128.load(q2 + at), w, c)
-      d = madd(v128.load(q3 + at), w, d)
-    }
-    const to = scores + (<usize>key << 2)
-    store<f32>(to, sumLanes(a) * scale)
-    store<f32>(to + line, sumLanes(b) * scale)
-    store<f32>(to + line * 2, sumLanes(c) * scale)
-    store<f32>(to + line * 3, sumLanes(d) * scale)
-    k += strideBytes
   }
 }
