@@ -28,6 +28,7 @@ const BY_AREA: Readonly<Record<Phase, Readonly<Record<ErrorArea, ExitCode>>>> = 
     backend: EXIT.failed,
     generation: EXIT.failed,
     hub: EXIT.model,
+    server: EXIT.failed,
   },
   running: {
     option: EXIT.usage,
@@ -40,6 +41,7 @@ const BY_AREA: Readonly<Record<Phase, Readonly<Record<ErrorArea, ExitCode>>>> = 
     backend: EXIT.failed,
     generation: EXIT.failed,
     hub: EXIT.failed,
+    server: EXIT.failed,
   },
 }
 

@@ -5,6 +5,7 @@ import { isAbortError } from '../shared/abort.ts'
 import { EngineError } from '../shared/errors.ts'
 import type { ChatMessage } from '../text/chat-template/chat-message.ts'
 import { buildChatPrompt } from './build-prompt.ts'
+import { chatMessageOf, checkMessage, checkTurn, textTurn, userTurn } from './chat-turn.ts'
 import { checkOptions, type OptionRules, TEXT_RULE } from './check-options.ts'
 import { resolveGenerationOptions } from './generation-options.ts'
 import type { LoadedModel } from './loaded-model.ts'
@@ -14,7 +15,9 @@ import type {
   Chat,
   ChatEvent,
   ChatOptions,
+  Detail,
   GenerationOptions,
+  ImageInput,
   ImageReport,
   UserMessage,
 } from './types.ts'
@@ -25,6 +28,8 @@ export class Conversation implements Chat {
   readonly #onDispose: (chat: Conversation) => void
   #messages: ChatMessage[]
   #pictures: Picture[] = []
+  /** Pictures of earlier turns that wait for the first answer. */
+  #waiting: readonly GivenPicture[]
   #isAnswering = false
   #isDisposed = false
 
@@ -32,9 +37,10 @@ export class Conversation implements Chat {
     checkOptions(options, CHAT_RULES, 'for a conversation')
     this.#open = { loaded, session: new TokenSession(loaded.model, loaded.queue) }
     this.#onDispose = onDispose
-    this.#messages = options.system
-      ? [{ role: 'system', content: [{ type: 'text', text: options.system }] }]
-      : []
+    const { system, messages = [] } = options
+    for (const turn of messages) checkTurn(turn)
+    this.#messages = [...(system ? [textTurn('system', system)] : []), ...messages.map(chatMessageOf)]
+    this.#waiting = messages.flatMap((turn) => (turn.role === 'user' ? picturesOf(turn, turn.detail) : []))
   }
 
   async *send(message: UserMessage, options: GenerationOptions = {}): AsyncIterableIterator<ChatEvent> {
@@ -87,7 +93,8 @@ export class Conversation implements Chat {
     let isKept = false
     try {
       try {
-        yield* encodePictures(loaded, message, options, fresh)
+        const given = [...this.#waiting, ...picturesOf(message, options.detail)]
+        yield* encodePictures(loaded, given, options.signal, fresh)
       } catch (error) {
         if (!isAbortError(error)) throw error
         yield clock.finish(
@@ -105,8 +112,9 @@ export class Conversation implements Chat {
       const prompt = buildChatPrompt(loaded, messages, pictures)
       keep = (answer) => {
         isKept = true
-        this.#messages = [...messages, { role: 'assistant', content: [{ type: 'text', text: answer }] }]
+        this.#messages = [...messages, textTurn('assistant', answer)]
         this.#pictures = pictures
+        this.#waiting = []
       }
       for await (const event of streamAnswer(open, prompt, resolved, clock, fresh)) {
         if (event.type === 'text-delta') heard += event.text
@@ -126,15 +134,24 @@ interface OpenConversation {
   readonly session: TokenSession
 }
 
+interface GivenPicture {
+  readonly input: ImageInput
+  readonly detail: Detail
+}
+
+function picturesOf({ images = [] }: UserMessage, detail: Detail = 'auto'): GivenPicture[] {
+  return images.map((input) => ({ input, detail }))
+}
+
 async function* encodePictures(
   loaded: LoadedModel,
-  { images = [] }: UserMessage,
-  { detail = 'auto', signal }: GenerationOptions,
+  given: readonly GivenPicture[],
+  signal: AbortSignal | undefined,
   encoded: Picture[],
 ): AsyncGenerator<ChatEvent, void, undefined> {
   // All pictures are read before the first is encoded, so that a broken one is found at once.
   const prepared = []
-  for (const input of images) prepared.push(await preparePicture(loaded, input, detail, signal))
+  for (const { input, detail } of given) prepared.push(await preparePicture(loaded, input, detail, signal))
   for (const [image, picture] of prepared.entries()) {
     encoded.push(yield* encodePicture(loaded, picture, signal, { image }))
     yield { type: 'image-encoded', image, report: picture.report }
@@ -227,29 +244,10 @@ class AnswerClock {
   }
 }
 
-function userTurn({ text, images = [] }: UserMessage): ChatMessage {
-  return {
-    role: 'user',
-    content: [...images.map(() => ({ type: 'image' as const })), { type: 'text', text }],
-  }
-}
-
-const CHAT_RULES = { system: TEXT_RULE } satisfies OptionRules
-
-const MESSAGE_RULES = {
-  text: TEXT_RULE,
-  images: { accepts: Array.isArray, says: 'a list of pictures' },
+const CHAT_RULES = {
+  system: TEXT_RULE,
+  messages: { accepts: Array.isArray, says: 'a list of turns' },
 } satisfies OptionRules
-
-function checkMessage(message: UserMessage): void {
-  checkOptions(message, MESSAGE_RULES, 'of a message')
-  if (message.text === undefined) {
-    throw new EngineError('option/invalid', {
-      message: 'A message must have a text; found none.',
-      hint: 'Call send({ text: "…", images: [picture] }).',
-    })
-  }
-}
 
 function disposedError(): EngineError {
   return new EngineError('generation/disposed', {

@@ -126,13 +126,29 @@ export type ChatEvent =
 
 export interface UserMessage {
   readonly text: string
-  /** Come before the text, as the models were trained. */
+  /** Come before the text, as the models were trained, unless `imageOffsets` says otherwise. */
   readonly images?: readonly ImageInput[]
+  /** Where in the text each picture stands, as an index into it, ascending. Default: all at 0. */
+  readonly imageOffsets?: readonly number[]
 }
+
+/** A turn of a conversation that was held before. */
+export type ChatTurn =
+  | (UserMessage & {
+      readonly role: 'user'
+      /** How closely to look at the pictures of this turn. Default `auto`. */
+      readonly detail?: Detail
+    })
+  | { readonly role: 'system' | 'assistant'; readonly text: string }
 
 export interface ChatOptions {
   /** The system prompt. */
   readonly system?: string
+  /**
+   * Turns to go on from, after the system prompt. They are computed with the first message that is sent; its events
+   * and `images` then begin with their pictures.
+   */
+  readonly messages?: readonly ChatTurn[]
 }
 
 /** A conversation. One answer at a time. */

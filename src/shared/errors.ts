@@ -18,12 +18,15 @@ export type ErrorArea =
   | 'backend' // kernels, workers, memory
   | 'generation' // context and sampling
   | 'hub' // fetching and storing models
+  | 'server' // requests to the local server
 
 export interface EngineErrorOptions {
   /** What failed, what was expected and what was found, with names and numbers. */
   message: string
   /** The next step for the person who reads it. */
   hint?: string
+  /** The field of the input that is at fault, as its writer knows it: `messages[0].content`. */
+  field?: string
   cause?: unknown
 }
 
@@ -39,13 +42,15 @@ export interface EngineErrorOptions {
 export class EngineError extends Error {
   readonly code: ErrorCode
   readonly hint: string | undefined
+  readonly field: string | undefined
   readonly [MARKER] = true
 
-  constructor(code: ErrorCode, { message, hint, cause }: EngineErrorOptions) {
+  constructor(code: ErrorCode, { message, hint, field, cause }: EngineErrorOptions) {
     super(message, cause === undefined ? undefined : { cause })
     this.name = 'EngineError'
     this.code = code
     this.hint = hint
+    this.field = field
   }
 
   /** Works across duplicate copies of this package and across workers' realms. */
