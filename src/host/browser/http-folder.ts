@@ -1,0 +1,64 @@
+/** A model folder on a server. Servers list nothing, so the names that a model folder may have are asked for. */
+import type { ByteSource } from '../../shared/byte-source.ts'
+import { EngineError } from '../../shared/errors.ts'
+import { type Fetch, openHttpSource } from '../../shared/http-source.ts'
+import type { ModelFolder } from '../../shared/model-files.ts'
+
+/** What is read of a Hugging Face folder; shards are named by their index. */
+const KNOWN_NAMES = [
+  'config.json',
+  'generation_config.json',
+  'preprocessor_config.json',
+  'processor_config.json',
+  'tokenizer.json',
+  'tokenizer_config.json',
+  'chat_template.json',
+  'chat_template.jinja',
+  'model.safetensors',
+  'model.safetensors.index.json',
+]
+
+export class HttpFolder implements ModelFolder {
+  readonly name: string
+  readonly #fetch: Fetch
+  /** What listing has opened, until somebody wants it. */
+  readonly #found = new Map<string, ByteSource>()
+  #names: Promise<readonly string[]> | undefined
+
+  /** `name`: address of the folder, without the slash at the end. */
+  constructor(fetch: Fetch, name: string) {
+    this.#fetch = fetch
+    this.name = name
+  }
+
+  list(): Promise<readonly string[]> {
+    this.#names ??= this.#probe()
+    return this.#names
+  }
+
+  async open(fileName: string): Promise<ByteSource> {
+    const found = this.#found.get(fileName)
+    this.#found.delete(fileName)
+    const source = found ?? (await openHttpSource(this.#fetch, this.#addressOf(fileName)))
+    if (source) return source
+    throw new EngineError('file/not-found', {
+      message: `There is no file ${this.#addressOf(fileName)}.`,
+      hint: 'Check the address, and that the server gives the file as it is.',
+    })
+  }
+
+  async #probe(): Promise<readonly string[]> {
+    const opened = await Promise.all(
+      KNOWN_NAMES.map(async (name) => {
+        const source = await openHttpSource(this.#fetch, this.#addressOf(name))
+        if (source) this.#found.set(name, source)
+        return source ? [name] : []
+      }),
+    )
+    return opened.flat()
+  }
+
+  #addressOf(fileName: string): string {
+    return `${this.name}/${encodeURIComponent(fileName)}`
+  }
+}
