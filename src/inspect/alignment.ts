@@ -13,11 +13,9 @@ const MAX_COLUMNS = 512
 const BUDGET = 3e7
 const SHUFFLES = 16
 
-/** Distance from chance in standard deviations. Both samples have the same columns. */
-export function measureAlignment(first: MatrixSample, second: MatrixSample): number {
-  const a = columnProducts(first)
-  const b = columnProducts(second)
-  if (a.rows === 0 || b.rows === 0) return 0
+/** Distance from chance in standard deviations; 0 where rows are of different lengths. */
+export function measureAlignment(a: Directions, b: Directions): number {
+  if (a.length !== b.length || a.rows === 0 || b.rows === 0) return 0
   const straight = Uint32Array.from({ length: a.columns }, (_, index) => index)
   const found = overlap(a, b, straight)
   const shuffled = Array.from({ length: SHUFFLES }, (_, seed) => overlap(a, b, shuffle(straight, seed)))
@@ -28,14 +26,18 @@ export function measureAlignment(first: MatrixSample, second: MatrixSample): num
   return (found - mean) / Math.sqrt(Math.max(variance, least))
 }
 
-interface ColumnProducts {
+/** The directions that rows of a matrix take. */
+export interface Directions {
+  /** Of the rows in the matrix. */
+  readonly length: number
   readonly rows: number
+  /** Of the rows as compared. */
   readonly columns: number
+  /** Products of all pairs of columns, summed over rows of length 1: all that squared cosines with other rows need. */
   readonly products: Float32Array // (columns, columns)
 }
 
-/** Products of all pairs of columns, summed over rows of length 1: all that squared cosines with other rows need. */
-function columnProducts(sample: MatrixSample): ColumnProducts {
+export function measureDirections(sample: MatrixSample): Directions {
   const wide = pickRows(sample, MAX_ROWS)
   const narrow = wide.columns > MAX_COLUMNS ? transpose(pickRows(transpose(wide), MAX_COLUMNS)) : wide
   const count = Math.max(32, Math.floor(BUDGET / narrow.columns ** 2))
@@ -49,11 +51,11 @@ function columnProducts(sample: MatrixSample): ColumnProducts {
       products[second * columns + first] = product
     }
   }
-  return { rows, columns, products }
+  return { length: sample.columns, rows, columns, products }
 }
 
 /** Mean squared cosine times the length of the rows, with the columns of `b` in the given order: 1 by chance. */
-function overlap(a: ColumnProducts, b: ColumnProducts, order: Uint32Array): number {
+function overlap(a: Directions, b: Directions, order: Uint32Array): number {
   const { columns } = a
   let sum = 0
   for (let first = 0; first < columns; first++) {

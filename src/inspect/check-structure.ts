@@ -35,7 +35,7 @@ export async function checkStructure(
   const isIncomplete = (['format/truncated', 'file/missing-shard', 'format/bad-tensor'] as const).some(
     (code) => findings.has(code),
   )
-  if (missing.length > 0 && !isIncomplete) {
+  if (missing.length > 0 && tensors.size > 0 && !isIncomplete) {
     findings.add(
       'model/missing-tensor',
       `${label}: ${missing.length >= MAX_MISSING ? `${MAX_MISSING} or more` : missing.length} tensors are missing that the configuration asks for (${listNames(missing)}).`,

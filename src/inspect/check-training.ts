@@ -7,16 +7,19 @@ import type { TensorInfo } from '../formats/tensor-info.ts'
 import type { Probed } from './check-values.ts'
 import type { FindingCode, Findings, Severity } from './finding.ts'
 import { judgeMatrix, TRAINED_Z } from './judge-matrix.ts'
-import { type JudgedMatrix, knowsNeighbours, projectorAlignment } from './judge-neighbours.ts'
+import {
+  type JudgedMatrix,
+  knowsNeighbours,
+  type NeighbourOptions,
+  projectorAlignment,
+} from './judge-neighbours.ts'
 import { matrixShape, readMatrixSample } from './matrix-sample.ts'
-import { type ModelPart, partOf, roleOf } from './model-part.ts'
+import { engineName, type ModelPart, partOf, roleOf } from './model-part.ts'
 import { listNames } from './read-file.ts'
 
 export interface TrainingOptions {
   /** Most matrices of one part that are measured; the projector is always measured whole. */
   readonly maxMatrices: number
-  /** Width of the vision tower, where it is known. */
-  readonly visionDim: number | undefined
   readonly onBytes: (bytes: Uint8Array) => void
   readonly onProgress: () => void
 }
@@ -53,6 +56,7 @@ export async function checkTraining(
   options: TrainingOptions,
   findings: Findings,
 ): Promise<void> {
+  const neighbours = { visionDim: visionWidth(tensors), onBytes: options.onBytes }
   const judged: JudgedMatrix[] = []
   for (const part of PARTS) {
     for (const tensor of chooseMatrices(tensors, part, options.maxMatrices)) {
@@ -73,7 +77,7 @@ export async function checkTraining(
       // A tower or decoder of mostly random matrices has no trained neighbours to ask.
       const asks =
         suspect.verdict.looks === 'random' && !(isShared && (part === 'layers' || part === 'vision'))
-      if (!asks || !(await knowsNeighbours(suspect, judged, options))) initialized.push(suspect)
+      if (!asks || !(await knowsNeighbours(suspect, judged, neighbours))) initialized.push(suspect)
     }
     if (initialized.length === 0) continue
     if (initialized.length / matrices.length >= UNTRAINED_SHARE) {
@@ -82,7 +86,12 @@ export async function checkTraining(
     } else reportTensors(part, matrices, initialized, findings)
   }
   checkNorms(probed, untrained, findings)
-  await checkProjectorOrigin(judged, untrained, options, findings)
+  await checkProjectorOrigin(judged, untrained, neighbours, findings)
+}
+
+/** Outputs of the first layer of the vision tower, whatever the configuration says. */
+function visionWidth(tensors: ReadonlyMap<string, TensorInfo>): number | undefined {
+  return [...tensors.values()].find(({ name }) => engineName(name) === 'v.patch_embd.weight')?.shape[0]
 }
 
 /** All matrices of a part that can be judged, or `most` of them, evenly spread. */
@@ -252,7 +261,7 @@ function checkNorms(
 async function checkProjectorOrigin(
   judged: readonly JudgedMatrix[],
   untrained: ReadonlySet<JudgedPart>,
-  options: TrainingOptions,
+  options: NeighbourOptions,
   findings: Findings,
 ): Promise<void> {
   if ((['projector', 'layers', 'vision'] as const).some((part) => untrained.has(part))) return

@@ -23,6 +23,8 @@ import { type OpenedModel, openModel } from './open-model.ts'
 export interface InspectOptions {
   /** The mmproj file of a GGUF model. Default: found beside the model by its content. */
   readonly projector?: string
+  /** Whether values of weights are looked at. Default true; without, only headers and small files are read. */
+  readonly weights?: boolean
   /** Reads every byte of the weights. Default: all up to 256 MB, stretches of every tensor of larger models. */
   readonly deep?: boolean
   /** Largest model that is read whole without `deep`, in bytes. Default 256 MB; take less over a network. */
@@ -83,8 +85,8 @@ async function inspectOpened(
   const text = await readText(opened, embedding, hasVision, findings)
   const card = opened.text ? cardOfGguf(opened.text) : parseModelCard(await readReadme(opened))
   checkClaims(opened, reference, hasVision, text, findings)
-  const read = await readWeights(opened, parsed?.config, options, findings)
-  if (embedding && text.tokenizer) {
+  const read = options.weights === false ? NOTHING_READ : await readWeights(opened, options, findings)
+  if (embedding && text.tokenizer && options.weights !== false) {
     await checkEmbedding(embedding, text.tokenizer, text.turnTokens, read.onBytes, findings)
     checkBaseModel(opened, reference, findings)
   }
@@ -239,12 +241,19 @@ function statedArchitecture({ config, text, projector }: OpenedModel): string | 
   return typeof stated === 'string' ? stated : undefined
 }
 
+interface WeightReading {
+  readonly bytesRead: () => number
+  readonly isWhole: boolean
+  readonly onBytes: (bytes: Uint8Array) => void
+}
+
+const NOTHING_READ: WeightReading = { bytesRead: () => 0, isWhole: false, onBytes: () => {} }
+
 async function readWeights(
   opened: OpenedModel,
-  config: ModelConfig | undefined,
   options: InspectOptions,
   findings: Findings,
-): Promise<{ bytesRead: () => number; isWhole: boolean; onBytes: (bytes: Uint8Array) => void }> {
+): Promise<WeightReading> {
   const { tensors, name } = opened
   const total = [...tensors.values()].reduce((sum, { byteLength }) => sum + byteLength, 0)
   const isSmall = total <= (options.wholeBytes ?? WHOLE_BYTES)
@@ -263,7 +272,7 @@ async function readWeights(
   const probed = await checkValues(tensors, maxBytes, name, findings, onProgress)
   for (const { probe } of probed.values()) read += probe.bytesRead
   const maxMatrices = isWhole ? Number.MAX_SAFE_INTEGER : MAX_MATRICES
-  const training = { maxMatrices, visionDim: config?.vision?.dim, onBytes, onProgress }
+  const training = { maxMatrices, onBytes, onProgress }
   await checkTraining(new Map([...tensors].filter(([key]) => probed.has(key))), probed, training, findings)
   return { bytesRead: () => read, isWhole, onBytes }
 }

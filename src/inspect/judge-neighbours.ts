@@ -1,6 +1,6 @@
 /** A second look at matrices, beside others that read or write the same numbers. */
 import type { TensorInfo } from '../formats/tensor-info.ts'
-import { measureAlignment } from './alignment.ts'
+import { type Directions, measureAlignment, measureDirections } from './alignment.ts'
 import { type MatrixVerdict, TRAINED_Z } from './judge-matrix.ts'
 import { type MatrixSample, matrixShape, readColumnSample, readMatrixSample } from './matrix-sample.ts'
 import type { ModelPart } from './model-part.ts'
@@ -14,6 +14,7 @@ export interface JudgedMatrix {
 }
 
 export interface NeighbourOptions {
+  /** Width of the vision tower, where it is known. */
   readonly visionDim: number | undefined
   readonly onBytes: (bytes: Uint8Array) => void
 }
@@ -33,11 +34,12 @@ export async function knowsNeighbours(
   const neighbours = judged.filter(
     (other) => other.verdict.looks === 'trained' && isNeighbour(suspect, other),
   )
-  const spaces = await readSpaces(suspect, options)
+  const spaces = await readDirections(suspect, options)
+  const lengths = spaces.map(({ length }) => length)
   for (const neighbour of spread(neighbours, MAX_NEIGHBOURS)) {
-    for (const theirs of await readSpaces(neighbour, options)) {
+    for (const theirs of await readDirections(neighbour, options, lengths)) {
       for (const ours of spaces) {
-        if (ours.columns === theirs.columns && measureAlignment(ours, theirs) > TRAINED_Z) return true
+        if (measureAlignment(ours, theirs) > TRAINED_Z) return true
       }
     }
   }
@@ -63,10 +65,8 @@ export async function projectorAlignment(
   const projectors = judged.filter(({ part }) => part === 'projector')
   const [first, last] = [projectors[0], projectors.at(-1)]
   if (!first || !last) return { decoder: undefined, vision: undefined }
-  const written = (await readSpaces(last, options)).filter(
-    ({ columns }) => columns === matrixShape(last.tensor).rows,
-  )
-  const read = await readSpaces(first, options)
+  const written = await readDirections(last, options, [matrixShape(last.tensor).rows])
+  const read = await readDirections(first, options, [options.visionDim ?? matrixShape(first.tensor).columns])
   return {
     // Keys and values read what the projector writes; these matrices write what it reads.
     decoder: await farthest(written, 'layers', [/attn_v|v_proj/, /attn_k|k_proj/]),
@@ -75,7 +75,7 @@ export async function projectorAlignment(
 
   /** Undefined with fewer than three comparisons: one pair may agree or not by chance. */
   async function farthest(
-    spaces: readonly MatrixSample[],
+    spaces: readonly Directions[],
     part: ModelPart,
     roles: readonly RegExp[],
   ): Promise<number | undefined> {
@@ -87,9 +87,9 @@ export async function projectorAlignment(
     )
     const distances: number[] = []
     for (const other of others) {
-      for (const theirs of await readSpaces(other, options))
-        for (const ours of spaces)
-          if (ours.columns === theirs.columns) distances.push(measureAlignment(ours, theirs))
+      const lengths = spaces.map(({ length }) => length)
+      for (const theirs of await readDirections(other, options, lengths))
+        for (const ours of spaces) distances.push(measureAlignment(ours, theirs))
     }
     return distances.length < 3 ? undefined : Math.max(...distances)
   }
@@ -103,24 +103,29 @@ function spread<Item>(items: readonly Item[], most: number): Item[] {
 /**
  * The vectors of a matrix that live in spaces it shares with others: its rows, in the space that it reads, and its columns,
  * in the one that it writes. A projector that reads several patches at once (pixel shuffle) has a vector for each.
+ * @param lengths Only vectors of these lengths. Default: all.
  */
-async function readSpaces(
+async function readDirections(
   { tensor, part }: JudgedMatrix,
   { visionDim, onBytes }: NeighbourOptions,
-): Promise<MatrixSample[]> {
+  lengths?: readonly number[],
+): Promise<Directions[]> {
   const { rows, columns } = matrixShape(tensor)
-  const sample = await readMatrixSample(tensor, onBytes)
-  const { values } = sample
   const isShuffled =
     part === 'projector' && visionDim !== undefined && columns > visionDim && columns % visionDim === 0
-  const read: MatrixSample = isShuffled
-    ? {
-        rows: values.length / visionDim,
-        totalRows: (rows * columns) / visionDim,
-        columns: visionDim,
-        values,
-      }
-    : sample
-  if (rows * columns > MAX_COLUMN_ELEMENTS) return [read]
-  return [read, await readColumnSample(tensor, COLUMN_VECTORS, onBytes)]
+  const length = isShuffled ? visionDim : columns
+  const directions: Directions[] = []
+  if (lengths?.includes(length) ?? true) {
+    const { values } = await readMatrixSample(tensor, onBytes)
+    const split: MatrixSample = {
+      rows: values.length / length,
+      totalRows: (rows * columns) / length,
+      columns: length,
+      values,
+    }
+    directions.push(measureDirections(split))
+  }
+  if ((lengths?.includes(rows) ?? true) && rows * columns <= MAX_COLUMN_ELEMENTS)
+    directions.push(measureDirections(await readColumnSample(tensor, COLUMN_VECTORS, onBytes)))
+  return directions
 }

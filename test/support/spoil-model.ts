@@ -28,6 +28,9 @@ export const EMBEDDING = 'model.text_model.embed_tokens.weight'
 
 type Json = Record<string, unknown>
 
+/** Read once; whoever changes values makes an array of its own. */
+let trained: Map<string, TensorValues> | undefined
+
 /** A model in memory, to be changed and written. */
 export class SpoilableModel {
   readonly json: Record<string, Json> = {}
@@ -40,7 +43,8 @@ export class SpoilableModel {
       this.json[name] = JSON.parse(readFileSync(`${TINY}/${name}`, 'utf8')) as Json
     this.section('text_config')['num_hidden_layers'] = 2
     this.section('vision_config')['num_hidden_layers'] = 2
-    for (const [name, values] of readTensors(`${TINY}/model.safetensors`)) {
+    trained ??= readTensors(`${TINY}/model.safetensors`)
+    for (const [name, values] of trained) {
       const [, tower = '', layer] = /(text_model|vision_model).*layers\.(\d+)\./.exec(name) ?? []
       const place = layer === undefined ? 0 : KEPT_LAYERS[tower]!.indexOf(Number(layer))
       if (place >= 0) this.tensors.set(name.replace(/layers\.\d+\./, `layers.${place}.`), values)
