@@ -5,11 +5,18 @@ import {
   blocksPerRow, fileBlockBytes, packedBlockBytes,
 } from './layout'
 
-/** `count` words of one row to every fourth word: lane `lane` of `count` vectors. */
+/** `count` words (4, 8 or 16) of one row to every fourth word: one lane of `count` vectors. */
 // @ts-ignore: decorator
 @inline
 function spreadWords(source: usize, target: usize, count: i32): void {
-  for (let j: usize = 0; j < <usize>count; j++) store<u32>(target + (j << 4), load<u32>(source + (j << 2)))
+  for (let j: usize = 0; j < <usize>count; j += 4) {
+    const words = v128.load(source + (j << 2))
+    const to = target + (j << 4)
+    v128.store32_lane(to, words, 0)
+    v128.store32_lane(to, words, 1, 16)
+    v128.store32_lane(to, words, 2, 32)
+    v128.store32_lane(to, words, 3, 48)
+  }
 }
 
 /** Bit 4j + i of a ggml `qh` word to bit j of byte i, so that one shift serves a whole vector of words. */

@@ -66,16 +66,21 @@ async function loadParts(
   opened: OpenedCheckpoint,
   options: LoadModelOptions,
 ): Promise<{ loaded: LoadedModel; fileBytes: number }> {
-  const prepared = await prepareModel(opened)
-  const backend = await createWasmBackend(
+  // Workers start while the tokenizer is built.
+  const starting = createWasmBackend(
     host.workers,
     options.threads === undefined ? {} : { threads: options.threads },
   )
+  starting.catch(() => {}) // awaited below, where it counts
   try {
-    const loaded = await assembleModel(prepared, backend, host, options)
+    const prepared = await prepareModel(opened)
+    const loaded = await assembleModel(prepared, await starting, host, options)
     return { loaded, fileBytes: prepared.fileBytes }
   } catch (error) {
-    await backend.dispose()
+    await starting.then(
+      (backend) => backend.dispose(),
+      () => {}, // nothing was started
+    )
     throw error
   }
 }
