@@ -2,28 +2,13 @@
 // contiguous stream. Same integer sums and the same order of float additions as the tile kernels.
 
 import { dotKind, SATURATING, SIGNED, WORDS } from './dot-kind'
+import { dot, wide as addPairs, widen } from './products'
 import { madd, loadHalves } from './simd'
 import { storeOutputs } from './store-outputs'
 import { widenActivations } from './tile-words'
 
 /** In memory, as all vector constants: see simd.ts. */
 const LOW_NIBBLES = memory.data<u8>([15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15], 16)
-
-const ONES = memory.data<u16>([1, 1, 1, 1, 1, 1, 1, 1], 16)
-
-// @ts-ignore: decorator
-@inline
-function dot(x: v128, w: v128, sum: v128): v128 {
-  if (ASC_FEATURE_RELAXED_SIMD) return i32x4.relaxed_dot_i8x16_i7x16_add_s(x, w, sum)
-  return sum
-}
-
-// @ts-ignore: decorator
-@inline
-function pairs(x: v128, w: v128): v128 {
-  if (ASC_FEATURE_RELAXED_SIMD) return i16x8.relaxed_dot_i8x16_i7x16_s(x, w)
-  return x
-}
 
 /** Sums of one half (4 rows x 32 elements) of a Q4_0 block in 32-bit lanes. */
 // @ts-ignore: decorator
@@ -35,10 +20,10 @@ function halfBlockQ4(packed: usize, x: usize, wide: bool, seed: v128): v128 {
       const words = v128.load(packed + (j << 4))
       const low = v128.and(words, v128.load(LOW_NIBBLES))
       const high = v128.and(i16x8.shr_u(words, 4), v128.load(LOW_NIBBLES))
-      a = i16x8.add(a, pairs(v128.load32_splat(x + (j << 2)), low))
-      b = i16x8.add(b, pairs(v128.load32_splat(x + (j << 2), 16), high))
+      a = addPairs(v128.load32_splat(x + (j << 2)), low, a)
+      b = addPairs(v128.load32_splat(x + (j << 2), 16), high, b)
     }
-    return i32x4.add(seed, i32x4.dot_i16x8_s(i16x8.add(a, b), v128.load(ONES)))
+    return i32x4.add(seed, widen(i16x8.add(a, b)))
   }
   let a = seed, b = i32x4.splat(0)
   for (let j: usize = 0; j < 4; j++) {

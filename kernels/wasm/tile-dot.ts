@@ -5,26 +5,9 @@
 // pmaddubsw + pmaddwd + paddd.
 
 import { byteRecordBytes } from './pack-activations'
+import { dot, wide, widen } from './products'
 import { madd } from './simd'
 import { storeOutputs, storeTile } from './store-outputs'
-
-/** In memory, as all vector constants: see simd.ts. */
-const ONES = memory.data<u16>([1, 1, 1, 1, 1, 1, 1, 1], 16)
-
-// @ts-ignore: decorator
-@inline
-function dot(x: v128, w: v128, sum: v128): v128 {
-  if (ASC_FEATURE_RELAXED_SIMD) return i32x4.relaxed_dot_i8x16_i7x16_add_s(x, w, sum)
-  return sum
-}
-
-/** Adds products of pairs to int16 sums. */
-// @ts-ignore: decorator
-@inline
-function wide(x: v128, w: v128, sum: v128): v128 {
-  if (ASC_FEATURE_RELAXED_SIMD) return i16x8.add(sum, i16x8.relaxed_dot_i8x16_i7x16_s(x, w))
-  return sum
-}
 
 /** The word of rows 4..7 that goes with the word of rows 0..3 at `at`. */
 // @ts-ignore: decorator
@@ -33,12 +16,11 @@ function secondWord(at: usize, vectors: usize): v128 {
   return vectors == 8 ? v128.load(at, 128) : v128.load(at, 64)
 }
 
-/** int16 pairs to int32, added to `sum` unless this is the unit's only group. */
+/** Widened sums, added to `sum` unless this is the unit's only group. */
 // @ts-ignore: decorator
 @inline
-function widen(pairs: v128, sum: v128, first: bool): v128 {
-  const words = i32x4.dot_i16x8_s(pairs, v128.load(ONES))
-  return first ? words : i32x4.add(sum, words)
+function addWidened(pairs: v128, sum: v128, only: bool): v128 {
+  return only ? widen(pairs) : i32x4.add(sum, widen(pairs))
 }
 
 /**
@@ -104,10 +86,10 @@ export function tileDot(
           at += 16
           word += 16
         }
-        a0 = widen(c0, a0, step == vectors); b0 = widen(d0, b0, step == vectors)
-        a1 = widen(c1, a1, step == vectors); b1 = widen(d1, b1, step == vectors)
-        a2 = widen(c2, a2, step == vectors); b2 = widen(d2, b2, step == vectors)
-        a3 = widen(c3, a3, step == vectors); b3 = widen(d3, b3, step == vectors)
+        a0 = addWidened(c0, a0, step == vectors); b0 = addWidened(d0, b0, step == vectors)
+        a1 = addWidened(c1, a1, step == vectors); b1 = addWidened(d1, b1, step == vectors)
+        a2 = addWidened(c2, a2, step == vectors); b2 = addWidened(d2, b2, step == vectors)
+        a3 = addWidened(c3, a3, step == vectors); b3 = addWidened(d3, b3, step == vectors)
       }
     }
     const scales = panel + (vectors << 5)
@@ -169,8 +151,8 @@ export function rowDot(
         c = wide(y, v128.load(panel, 16 * J), c)
         d = wide(y, v128.load(second, 16 * J), d)
         if (<usize>J % step == step - 1) {
-          a = widen(c, a, false)
-          b = widen(d, b, false)
+          a = addWidened(c, a, false)
+          b = addWidened(d, b, false)
         }
       }
     }
