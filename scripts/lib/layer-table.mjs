@@ -21,10 +21,19 @@ export const LAYERS = {
   generation: [...PURE, ...BACKEND_INTERFACE, 'models'],
   engine: ENGINE,
   eval: ENGINE,
+  // What the engine reads of a model's files, without any driver.
+  inspect: [
+    ...PURE,
+    ...BACKEND_INTERFACE,
+    'models',
+    'engine/find-projector.ts',
+    'engine/json-files.ts',
+    'engine/load-preprocessor.ts',
+  ],
   ...Object.fromEntries(PRODUCTS.map((folder) => [folder, ['shared', 'engine/types.ts']])),
   host: ['shared', 'image'],
-  entry: [...ENGINE, ...PRODUCTS, 'eval', 'hub', 'host'],
-  cli: [...ENGINE, ...PRODUCTS, 'eval', 'hub', 'host', 'entry'],
+  entry: [...ENGINE, ...PRODUCTS, 'eval', 'inspect', 'hub', 'host'],
+  cli: [...ENGINE, ...PRODUCTS, 'eval', 'inspect', 'hub', 'host', 'entry'],
 }
 
 /** Hosts implement ports, whose types may stand in any layer. */

@@ -1,4 +1,5 @@
 /** Everything that can be done with stored models, on one set of ports. */
+import type { LocatedModel } from '../shared/model-files.ts'
 import {
   type FoundModel,
   ModelStore,
@@ -10,6 +11,7 @@ import {
 import type { HubPorts, HubSettings } from './ports.ts'
 import { type PullOptions, type PullResult, pullModel } from './pull.ts'
 import { parseReference } from './reference.ts'
+import { type LocateRemoteOptions, locateRemoteModel } from './remote-model.ts'
 import type { ModelStorage } from './storage.ts'
 import { type VerifyOptions, type VerifyReport, verifyModel } from './verify.ts'
 
@@ -41,6 +43,16 @@ export class ModelHub {
   /** Whether a text can mean a model of the hub at all; paths cannot. */
   isReference(text: string): boolean {
     return parseReference(text, this.#settings.endpoint) !== undefined
+  }
+
+  /**
+   * A model's files where they lie on the hub, read in ranges; nothing is stored. Undefined when the text is no
+   * reference.
+   *
+   * @throws EngineError `hub/…`.
+   */
+  locateRemote(reference: string, options: LocateRemoteOptions = {}): Promise<LocatedModel | undefined> {
+    return locateRemoteModel(reference, this.#ports, this.#settings, options)
   }
 
   /** Complete models by id, of each the newest first. */

@@ -15,11 +15,11 @@ import {
 } from './judge-neighbours.ts'
 import { matrixShape, readMatrixSample } from './matrix-sample.ts'
 import { engineName, type ModelPart, partOf, roleOf } from './model-part.ts'
+import type { ReadBudget } from './read-budget.ts'
 import { listNames } from './read-file.ts'
 
 export interface TrainingOptions {
-  /** Most matrices of one part that are measured; the projector is always measured whole. */
-  readonly maxMatrices: number
+  readonly budget: ReadBudget
   readonly onBytes: (bytes: Uint8Array) => void
   readonly onProgress: () => void
 }
@@ -56,12 +56,13 @@ export async function checkTraining(
   options: TrainingOptions,
   findings: Findings,
 ): Promise<void> {
+  const { budget } = options
   const neighbours = { visionDim: visionWidth(tensors), onBytes: options.onBytes }
   const judged: JudgedMatrix[] = []
   for (const part of PARTS) {
-    for (const tensor of chooseMatrices(tensors, part, options.maxMatrices)) {
+    for (const tensor of chooseMatrices(tensors, part, budget.matrices)) {
       options.onProgress()
-      const sample = await readMatrixSample(tensor, options.onBytes)
+      const sample = await readMatrixSample(tensor, options.onBytes, budget.sample)
       judged.push({ tensor, part, ...roleOf(tensor.name), verdict: judgeMatrix(sample) })
     }
   }
@@ -83,10 +84,10 @@ export async function checkTraining(
     if (initialized.length / matrices.length >= UNTRAINED_SHARE) {
       untrained.add(part)
       reportPart(part, matrices, initialized, probed, findings)
-    } else reportTensors(part, matrices, initialized, findings)
+    } else if (!budget.isSparing) reportTensors(part, matrices, initialized, findings)
   }
   checkNorms(probed, untrained, findings)
-  await checkProjectorOrigin(judged, untrained, neighbours, findings)
+  if (!budget.isSparing) await checkProjectorOrigin(judged, untrained, neighbours, findings)
 }
 
 /** Outputs of the first layer of the vision tower, whatever the configuration says. */
@@ -94,7 +95,16 @@ function visionWidth(tensors: ReadonlyMap<string, TensorInfo>): number | undefin
   return [...tensors.values()].find(({ name }) => engineName(name) === 'v.patch_embd.weight')?.shape[0]
 }
 
-/** All matrices of a part that can be judged, or `most` of them, evenly spread. */
+/** The matrices that are measured. */
+export function chosenMatrices(
+  tensors: ReadonlyMap<string, TensorInfo>,
+  { matrices }: ReadBudget,
+): Map<string, TensorInfo> {
+  const chosen = PARTS.flatMap((part) => chooseMatrices(tensors, part, matrices))
+  return new Map(chosen.map((tensor) => [tensor.name, tensor]))
+}
+
+/** All matrices of a part that can be judged, or `most` of them, evenly spread; the projector's are few. */
 function chooseMatrices(
   tensors: ReadonlyMap<string, TensorInfo>,
   part: JudgedPart,

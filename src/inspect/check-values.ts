@@ -3,6 +3,7 @@ import type { TensorInfo } from '../formats/tensor-info.ts'
 import type { FindingCode, Findings } from './finding.ts'
 import { partOf, roleOf } from './model-part.ts'
 import { canProbe, probeTensor, type TensorProbe } from './probe-tensor.ts'
+import type { ReadBudget } from './read-budget.ts'
 import { listNames } from './read-file.ts'
 
 /** Outliers of trained weights reach some hundreds. */
@@ -15,10 +16,9 @@ export interface Probed {
   readonly probe: TensorProbe
 }
 
-/** @param maxBytes Most bytes to look at of each tensor. */
 export async function checkValues(
   tensors: ReadonlyMap<string, TensorInfo>,
-  maxBytes: number,
+  { probeBytes, sample }: ReadBudget,
   label: string,
   findings: Findings,
   onProgress: () => void,
@@ -26,7 +26,8 @@ export async function checkValues(
   const probed = new Map<string, Probed>()
   for (const [name, tensor] of tensors) {
     onProgress()
-    if (canProbe(tensor)) probed.set(name, { tensor, probe: await probeTensor(tensor, maxBytes) })
+    if (canProbe(tensor))
+      probed.set(name, { tensor, probe: await probeTensor(tensor, probeBytes, sample.places) })
   }
   const all = [...probed.values()]
   report(

@@ -12,13 +12,14 @@ import { checkEmbedding } from './check-embedding.ts'
 import { checkNames } from './check-names.ts'
 import { checkStructure } from './check-structure.ts'
 import { checkText, type TextParts } from './check-text.ts'
-import { checkTraining } from './check-training.ts'
+import { checkTraining, chosenMatrices } from './check-training.ts'
 import { checkValues } from './check-values.ts'
 import { describeModel, type ModelReport } from './describe-model.ts'
 import { type Finding, Findings } from './finding.ts'
 import { cardOfGguf, parseModelCard } from './model-card.ts'
 import { engineName, partOf } from './model-part.ts'
 import { type OpenedModel, openModel } from './open-model.ts'
+import { chooseBudget, isWhole } from './read-budget.ts'
 
 export interface InspectOptions {
   /** The mmproj file of a GGUF model. Default: found beside the model by its content. */
@@ -27,8 +28,8 @@ export interface InspectOptions {
   readonly weights?: boolean
   /** Reads every byte of the weights. Default: all up to 256 MB, stretches of every tensor of larger models. */
   readonly deep?: boolean
-  /** Largest model that is read whole without `deep`, in bytes. Default 256 MB; take less over a network. */
-  readonly wholeBytes?: number
+  /** Reads as little as shows an untrained part, in few requests: for weights behind a network. Default false. */
+  readonly sparing?: boolean
   /** Tokens of context to state the memory for. Default: the model's own, at most 8192. */
   readonly contextLength?: number
   /** `done` of `total` steps, which take about the same time each. */
@@ -43,12 +44,6 @@ export interface Inspection {
   /** Errors first. */
   readonly findings: readonly Finding[]
 }
-
-const WHOLE_BYTES = 256 * 2 ** 20
-/** Of each tensor of a larger model, over several places. */
-const STRETCH_BYTES = 64 * 2 ** 10
-/** Of each part of a larger model; every matrix of a small one. */
-const MAX_MATRICES = 14
 
 /**
  * Reads a model and says what it is and what is wrong with it.
@@ -86,7 +81,7 @@ async function inspectOpened(
   const card = opened.text ? cardOfGguf(opened.text) : parseModelCard(await readReadme(opened))
   checkClaims(opened, reference, hasVision, text, findings)
   const read = options.weights === false ? NOTHING_READ : await readWeights(opened, options, findings)
-  if (embedding && text.tokenizer && options.weights !== false) {
+  if (embedding && text.tokenizer && read.isLocal) {
     await checkEmbedding(embedding, text.tokenizer, text.turnTokens, read.onBytes, findings)
     checkBaseModel(opened, reference, findings)
   }
@@ -244,23 +239,24 @@ function statedArchitecture({ config, text, projector }: OpenedModel): string | 
 interface WeightReading {
   readonly bytesRead: () => number
   readonly isWhole: boolean
+  /** Single rows may be read, wherever they lie. */
+  readonly isLocal: boolean
   readonly onBytes: (bytes: Uint8Array) => void
 }
 
-const NOTHING_READ: WeightReading = { bytesRead: () => 0, isWhole: false, onBytes: () => {} }
+const NOTHING_READ: WeightReading = { bytesRead: () => 0, isWhole: false, isLocal: false, onBytes: () => {} }
 
 async function readWeights(
-  opened: OpenedModel,
+  { tensors, name }: OpenedModel,
   options: InspectOptions,
   findings: Findings,
 ): Promise<WeightReading> {
-  const { tensors, name } = opened
-  const total = [...tensors.values()].reduce((sum, { byteLength }) => sum + byteLength, 0)
-  const isSmall = total <= (options.wholeBytes ?? WHOLE_BYTES)
-  const isWhole = options.deep === true || isSmall
+  const weightBytes = [...tensors.values()].reduce((sum, { byteLength }) => sum + byteLength, 0)
+  const budget = chooseBudget(weightBytes, options)
+  const looked = budget.isSparing ? chosenMatrices(tensors, budget) : tensors
   let read = 0
   let done = 0
-  const steps = tensors.size * 2
+  const steps = looked.size * 2
   const onBytes = (bytes: Uint8Array): void => {
     read += bytes.byteLength
   }
@@ -268,13 +264,11 @@ async function readWeights(
     throwIfAborted(options.signal)
     options.onProgress?.(Math.min(++done, steps), steps)
   }
-  const maxBytes = isWhole ? Number.MAX_SAFE_INTEGER : STRETCH_BYTES
-  const probed = await checkValues(tensors, maxBytes, name, findings, onProgress)
+  const probed = await checkValues(looked, budget, name, findings, onProgress)
   for (const { probe } of probed.values()) read += probe.bytesRead
-  const maxMatrices = isWhole ? Number.MAX_SAFE_INTEGER : MAX_MATRICES
-  const training = { maxMatrices, onBytes, onProgress }
-  await checkTraining(new Map([...tensors].filter(([key]) => probed.has(key))), probed, training, findings)
-  return { bytesRead: () => read, isWhole, onBytes }
+  const readable = new Map([...looked].filter(([key]) => probed.has(key)))
+  await checkTraining(readable, probed, { budget, onBytes, onProgress }, findings)
+  return { bytesRead: () => read, isWhole: isWhole(budget), isLocal: !budget.isSparing, onBytes }
 }
 
 function elementsOf(shape: readonly number[]): number {

@@ -11,14 +11,18 @@ export interface MatrixSample {
   readonly values: Float32Array // (rows, columns)
 }
 
-/** Elements of one sample: 2 MB as float32, and a matrix of 720 x 720 is whole. */
-const SAMPLE_ELEMENTS = 2 ** 19
+/** How much is read of a matrix, and from how many places. */
+export interface SampleSize {
+  readonly elements: number
+  readonly places: number
+}
+
+/** 2 MB as float32, and a matrix of 720 x 720 is whole; many places, so that all heads and blocks have a chance. */
+export const FULL_SAMPLE: SampleSize = { elements: 2 ** 19, places: 8 }
 /** Longer rows are cut; the widest real ones have 57,344 elements. */
 const MAX_SAMPLE_COLUMNS = 2 ** 14
 /** At least so many rows, or spreads and overlaps of rows say nothing. */
 const MIN_SAMPLE_ROWS = 64
-/** Rows come from so many places of the matrix, so that all heads and blocks have a chance. */
-const STRIPS = 8
 
 /** Rows and row length of a tensor; trailing axes (convolutions) are taken as one. A vector is one row. */
 export function matrixShape({ shape }: Pick<TensorInfo, 'shape'>): { rows: number; columns: number } {
@@ -26,14 +30,11 @@ export function matrixShape({ shape }: Pick<TensorInfo, 'shape'>): { rows: numbe
   return { rows: shape[0] ?? 0, columns: shape.slice(1).reduce((product, size) => product * size, 1) }
 }
 
-/**
- * Reads up to `elements` elements in whole rows from several places of the matrix. `onBytes` is shown every piece that
- * is read, in the form of the file.
- */
+/** Reads whole rows. `onBytes` is shown every piece that is read, in the form of the file. */
 export async function readMatrixSample(
   tensor: TensorInfo,
   onBytes: (bytes: Uint8Array) => void = () => {},
-  elements = SAMPLE_ELEMENTS,
+  { elements, places }: SampleSize = FULL_SAMPLE,
 ): Promise<MatrixSample> {
   const shape = matrixShape(tensor)
   const columns = Math.min(shape.columns, MAX_SAMPLE_COLUMNS)
@@ -41,7 +42,7 @@ export async function readMatrixSample(
   const values = new Float32Array(rows * columns)
   const rowBytes = byteLengthOf(tensor.type, shape.columns)
   let filled = 0
-  for (const { first, count } of strips(shape.rows, rows)) {
+  for (const { first, count } of strips(shape.rows, rows, places)) {
     const target = values.subarray(filled * columns, (filled + count) * columns)
     if (columns === shape.columns) {
       await readElements(tensor, first * rowBytes, target, onBytes)
@@ -68,10 +69,10 @@ async function readElements(
   decodeBlocks(tensor.type, bytes, target)
 }
 
-/** `wanted` of `total` units in up to `STRIPS` even stretches; all of them where that is everything. */
-export function strips(total: number, wanted: number): { first: number; count: number }[] {
+/** `wanted` of `total` units in up to `places` even stretches; all of them where that is everything. */
+export function strips(total: number, wanted: number, places: number): { first: number; count: number }[] {
   if (wanted >= total) return total === 0 ? [] : [{ first: 0, count: total }]
-  const count = Math.min(STRIPS, wanted)
+  const count = Math.min(places, wanted)
   return Array.from({ length: count }, (_, index) => {
     const from = Math.floor((index * wanted) / count)
     const size = Math.floor(((index + 1) * wanted) / count) - from
@@ -90,7 +91,7 @@ export async function readColumnSample(
   const picked = Math.min(count, columns)
   const values = new Float32Array(picked * rows)
   const rowBytes = byteLengthOf(tensor.type, columns)
-  const stretch = Math.max(1, Math.floor(SAMPLE_ELEMENTS / columns))
+  const stretch = Math.max(1, Math.floor(FULL_SAMPLE.elements / columns))
   for (let first = 0; first < rows; first += stretch) {
     const piece = new Float32Array(Math.min(stretch, rows - first) * columns)
     await readElements(tensor, first * rowBytes, piece, onBytes)

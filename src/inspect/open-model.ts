@@ -287,7 +287,8 @@ class ModelOpener {
       this.#sources.push(source)
       return source
     } catch (error) {
-      if (!EngineError.isInstance(error)) throw error
+      // The server's troubles are not the model's.
+      if (!EngineError.isInstance(error) || error.code.startsWith('hub/')) throw error
       if (missing && error.code === 'file/not-found') missing.push(fileName)
       else this.#findings.addError(error, 'file/unreadable')
       return undefined

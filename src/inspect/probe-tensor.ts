@@ -50,14 +50,18 @@ export function canProbe({ type, byteLength }: TensorInfo): boolean {
   return isDecodable(type) && byteLength > 0 && !/^(I8|I16|I32|U8|BOOL)$/.test(type)
 }
 
-/** @param maxBytes How much is read at most; whole blocks, at least one of each place. */
-export async function probeTensor(tensor: TensorInfo, maxBytes: number): Promise<TensorProbe> {
+/** @param maxBytes How much is read at most; whole blocks, at least one of each of the `places`. */
+export async function probeTensor(
+  tensor: TensorInfo,
+  maxBytes: number,
+  places: number,
+): Promise<TensorProbe> {
   const probe = new Probe(tensor.type)
   const { blockBytes } = TENSOR_TYPES[tensor.type]
   const blocks = tensor.byteLength / blockBytes
-  const wanted = Math.min(blocks, Math.max(8, Math.floor(maxBytes / blockBytes)))
+  const wanted = Math.min(blocks, Math.max(places, Math.floor(maxBytes / blockBytes)))
   const pieceBlocks = Math.max(1, Math.floor(PIECE_BYTES / blockBytes))
-  for (const { first, count } of strips(blocks, wanted)) {
+  for (const { first, count } of strips(blocks, wanted, places)) {
     for (let done = 0; done < count; done += pieceBlocks) {
       const bytes = new Uint8Array(Math.min(pieceBlocks, count - done) * blockBytes)
       await tensor.source.readInto(bytes, tensor.byteOffset + (first + done) * blockBytes)

@@ -1,3 +1,4 @@
+import { isAbortError } from './abort.ts'
 import { createBlobSource } from './blob-source.ts'
 import type { ByteSource } from './byte-source.ts'
 import { EngineError } from './errors.ts'
@@ -100,7 +101,8 @@ async function request(fetch: Fetch, url: string, byteOffset = 0, byteLength?: n
   try {
     return await fetch(url, { headers })
   } catch (cause) {
-    throw createReadError(url, cause)
+    // A fetch that explains its failures itself is let speak.
+    throw EngineError.isInstance(cause) || isAbortError(cause) ? cause : createReadError(url, cause)
   }
 }
 
