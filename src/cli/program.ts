@@ -14,6 +14,7 @@ import type { CommandContext } from './context.ts'
 import { addConvertCommands } from './convert-commands.ts'
 import { EXIT, EXIT_CODES_HELP, type ExitCode } from './exit-codes.ts'
 import { addHubCommands } from './hub-commands.ts'
+import { addInspectCommand } from './inspect-command.ts'
 import { someText, wholeNumber } from './option-values.ts'
 import { Terminal, type TerminalOptions } from './terminal.ts'
 import type { TraceOptions } from './trace.ts'
@@ -113,6 +114,7 @@ function createProgram(context: CommandContext, guard: Guard): Command {
 
   addHubCommands(program, context, guard)
   addConvertCommands(program, context, guard)
+  addInspectCommand(program, context, guard)
 
   addTerminalOptions(program.command('demo'))
     .description('describe a bundled picture and say how to go on')
