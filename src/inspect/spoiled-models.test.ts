@@ -1,23 +1,12 @@
 /** Many kinds of spoiled models, each named correctly; the sound ones beside them without any fault. */
 import { describe, expect, it } from 'vitest'
-import type { GgufModel } from '../../test/support/gguf-from-checkpoint.ts'
-import { encodeModel, matricesAs } from '../../test/support/gguf-from-checkpoint.ts'
 import { memoryFileHost } from '../../test/support/memory-file-host.ts'
-import {
-  constant,
-  EMBEDDING,
-  editHeader,
-  ggufPair,
-  normal,
-  orthogonal,
-  PROJECTOR,
-  poke,
-  SpoilableModel,
-  shuffledRows,
-  uniform,
-} from '../../test/support/spoil-model.ts'
+import { ggufPair, SpoilableModel } from '../../test/support/spoil-model.ts'
+import { SPOILED_FOLDERS } from '../../test/support/spoiled-folders.ts'
+import { SPOILED_PAIRS } from '../../test/support/spoiled-pairs.ts'
 import { type FileContents, useTemporaryFolders } from '../../test/support/temporary-folders.ts'
-import type { FindingCode } from './finding.ts'
+import { EngineError } from '../shared/errors.ts'
+import { FINDING_CODES, type FindingCode } from './finding.ts'
 import { type Inspection, inspectModelOn } from './inspect-model.ts'
 
 const folders = useTemporaryFolders()
@@ -37,13 +26,9 @@ interface InspectedAs {
   readonly weights?: boolean | undefined
 }
 
-function codesOf({ findings }: Inspection, severity?: string): FindingCode[] {
-  return findings.filter((finding) => !severity || finding.severity === severity).map(({ code }) => code)
+function codesOf({ findings }: Inspection): FindingCode[] {
+  return findings.map(({ code }) => code)
 }
-
-const PROJECTOR_TENSOR = /connector/
-const VISION_MATRICES = /vision_model.*(proj|fc\d|patch_embedding)\.weight/
-const DECODER_MATRICES = /text_model\.layers.*proj\.weight/
 
 describe('sound models', () => {
   it('a folder has no fault, and its facts are right', async () => {
@@ -86,455 +71,12 @@ describe('sound models', () => {
   })
 })
 
-interface Spoil {
-  readonly name: string
-  readonly code: FindingCode
-  /** Codes that follow from the same fault. */
-  readonly also?: readonly FindingCode[]
-  readonly folder?: string
-  readonly spoil: (model: SpoilableModel) => void
-}
-
-const FOLDERS: readonly Spoil[] = [
-  {
-    name: 'a projector of normal random numbers',
-    code: 'weights/untrained-projector',
-    spoil: (model) => model.fill(PROJECTOR_TENSOR, normal(0.02)),
-  },
-  {
-    name: 'a projector as PyTorch initialises linear layers',
-    code: 'weights/untrained-projector',
-    spoil: (model) => model.fill(PROJECTOR_TENSOR, uniform(1 / Math.sqrt(768))),
-  },
-  {
-    name: 'an orthogonal projector',
-    code: 'weights/untrained-projector',
-    spoil: (model) => model.fill(PROJECTOR_TENSOR, orthogonal()),
-  },
-  {
-    name: 'a constant projector',
-    code: 'weights/untrained-projector',
-    spoil: (model) => model.fill(PROJECTOR_TENSOR, constant(0.01)),
-  },
-  {
-    name: 'a projector of another model',
-    code: 'model/foreign-projector',
-    spoil: (model) => model.fill(PROJECTOR_TENSOR, shuffledRows()),
-  },
-  {
-    name: 'an untrained vision tower below a trained projector',
-    code: 'weights/untrained-vision',
-    spoil: (model) => model.fill(VISION_MATRICES, normal(0.04)),
-  },
-  {
-    name: 'an untrained decoder',
-    code: 'weights/untrained-layers',
-    spoil: (model) => model.fill(DECODER_MATRICES, normal(0.02)),
-  },
-  {
-    name: 'an untrained embedding',
-    code: 'weights/untrained-embedding',
-    spoil: (model) => model.fill(/embed_tokens/, normal(1)),
-  },
-  {
-    name: 'one layer put back to random numbers',
-    code: 'weights/untrained-tensors',
-    spoil: (model) => model.fill(/text_model\.layers\.1\.mlp.*weight/, normal(0.05)),
-  },
-  {
-    name: 'norms that never moved',
-    code: 'weights/initial-norms',
-    spoil: (model) => model.fill(/text_model\.layers.*layernorm/, constant(1)),
-  },
-  {
-    name: 'a layer copied over another',
-    code: 'weights/identical-tensors',
-    spoil: (model) => {
-      for (const [name, values] of [...model.tensors])
-        if (name.includes('text_model.layers.0.'))
-          model.tensors.set(name.replace('layers.0.', 'layers.1.'), values)
-    },
-  },
-  {
-    name: 'NaN in a matrix',
-    code: 'weights/not-finite',
-    spoil: (model) => model.fill(/layers\.0\.mlp\.up_proj/, poke(Number.NaN)),
-  },
-  {
-    name: 'infinity in a norm',
-    code: 'weights/not-finite',
-    spoil: (model) => model.fill(/text_model\.norm\.weight/, poke(Number.POSITIVE_INFINITY, 100)),
-  },
-  {
-    name: 'a matrix of zeros',
-    code: 'weights/all-zero',
-    also: ['weights/untrained-tensors'],
-    spoil: (model) => model.fill(/text_model\.layers\.1\.self_attn\.o_proj/, constant(0)),
-  },
-  {
-    name: 'absurd values',
-    code: 'weights/absurd-values',
-    spoil: (model) => {
-      const { shape, data } = model.tensors.get('model.text_model.norm.weight')!
-      model.tensors.delete('model.text_model.norm.weight')
-      model.tensors.set('model.text_model.norm.weight', { shape, data: poke(3e30, 100)(data) })
-      model.raw['model.safetensors'] = withFloat32(model, 'model.text_model.norm.weight')
-    },
-  },
-  {
-    name: 'a file that was cut',
-    code: 'format/truncated',
-    spoil: (model) => {
-      model.raw['model.safetensors'] = model.weights().slice(0, -1_000_000)
-    },
-  },
-  {
-    name: 'overlapping tensors',
-    code: 'format/tensors-overlap',
-    also: ['format/unused-bytes', 'weights/identical-tensors'],
-    spoil: (model) => {
-      model.raw['model.safetensors'] = editHeader(model.weights(), (header) => {
-        const name = 'model.text_model.layers.0.self_attn.'
-        header[`${name}k_proj.weight`]!['data_offsets'] = header[`${name}v_proj.weight`]!['data_offsets']
-        return undefined
-      })
-    },
-  },
-  {
-    name: 'a name given twice',
-    code: 'format/duplicate-name',
-    spoil: (model) => {
-      model.raw['model.safetensors'] = editHeader(model.weights(), (header) => {
-        const text = JSON.stringify(header)
-        const record = JSON.stringify(header[PROJECTOR])
-        return `${text.slice(0, -1)},${JSON.stringify(PROJECTOR)}:${record}}`
-      })
-    },
-  },
-  {
-    name: 'a shape that does not fit its bytes',
-    code: 'format/bad-tensor',
-    also: ['format/unused-bytes'],
-    spoil: (model) => {
-      model.raw['model.safetensors'] = editHeader(model.weights(), (header) => {
-        header[PROJECTOR]!['shape'] = [256, 767]
-        return undefined
-      })
-    },
-  },
-  {
-    name: 'an HTML page as weights',
-    code: 'file/html-page',
-    spoil: (model) => {
-      model.raw['model.safetensors'] = '<!DOCTYPE html><html><title>Sign in</title></html>'
-    },
-  },
-  {
-    name: 'a Git LFS pointer as weights',
-    code: 'file/lfs-pointer',
-    spoil: (model) => {
-      model.raw['model.safetensors'] =
-        'version https://git-lfs.github.com/spec/v1\noid sha256:4d7a2146\nsize 18427752\n'
-    },
-  },
-  {
-    name: 'an HTML page as configuration',
-    code: 'file/html-page',
-    spoil: (model) => {
-      model.raw['config.json'] = '<html><body>404</body></html>'
-    },
-  },
-  {
-    name: 'a pickle instead of safetensors',
-    code: 'file/pickle',
-    spoil: (model) => {
-      model.raw['model.safetensors'] = undefined
-      model.raw['pytorch_model.bin'] = Uint8Array.of(0x80, 2, 0x8a, 10)
-    },
-  },
-  {
-    name: 'a pickle under the name of safetensors',
-    code: 'file/pickle',
-    spoil: (model) => {
-      model.raw['model.safetensors'] = new TextEncoder().encode('PK\x03\x04 archive/data.pkl')
-    },
-  },
-  {
-    name: 'an empty weight file',
-    code: 'file/empty',
-    spoil: (model) => {
-      model.raw['model.safetensors'] = ''
-    },
-  },
-  {
-    name: 'no weights',
-    code: 'file/no-weights',
-    spoil: (model) => {
-      model.raw['model.safetensors'] = undefined
-    },
-  },
-  {
-    name: 'no configuration',
-    code: 'file/no-config',
-    spoil: (model) => {
-      model.raw['config.json'] = undefined
-    },
-  },
-  {
-    name: 'half a configuration',
-    code: 'file/not-json',
-    spoil: (model) => {
-      model.raw['config.json'] = '{"model_type": "idefics3", "text_config": {'
-    },
-  },
-  {
-    name: 'a configuration without a field',
-    code: 'config/bad-field',
-    spoil: (model) => {
-      model.section('text_config')['num_attention_heads'] = 'four'
-    },
-  },
-  {
-    name: 'an unknown architecture',
-    code: 'model/unknown-architecture',
-    spoil: (model) => {
-      model.config['model_type'] = 'mamba-vision'
-    },
-  },
-  {
-    name: 'a missing shard',
-    code: 'file/missing-shard',
-    spoil: (model) => {
-      const isFirst = (name: string): boolean => name.includes('text_model')
-      model.raw['model.safetensors'] = undefined
-      model.raw['model-00001-of-00002.safetensors'] = model.weights(isFirst)
-      model.raw['model.safetensors.index.json'] = indexOf(model, isFirst)
-    },
-  },
-  {
-    name: 'a shard of another version',
-    code: 'format/shard-mismatch',
-    also: ['model/missing-tensor'],
-    spoil: (model) => {
-      const isFirst = (name: string): boolean => name.includes('text_model')
-      model.raw['model.safetensors'] = undefined
-      model.raw['model-00001-of-00002.safetensors'] = model.weights(isFirst)
-      model.raw['model-00002-of-00002.safetensors'] = model.weights(
-        (name) => !isFirst(name) && !/layers\.1/.test(name),
-      )
-      model.raw['model.safetensors.index.json'] = indexOf(model, isFirst)
-    },
-  },
-  {
-    name: 'a tensor left out',
-    code: 'model/missing-tensor',
-    spoil: (model) => {
-      model.tensors.delete('model.text_model.layers.1.mlp.up_proj.weight')
-    },
-  },
-  {
-    name: 'a feed-forward layer of another width',
-    code: 'model/wrong-shape',
-    spoil: (model) => {
-      model.section('text_config')['intermediate_size'] = 1024
-    },
-  },
-  {
-    name: 'a projector of another width',
-    code: 'model/projector-mismatch',
-    spoil: (model) => {
-      const { data } = model.tensors.get(PROJECTOR)!
-      model.tensors.set(PROJECTOR, { shape: [192, 768], data: data.slice(0, 192 * 768) })
-    },
-  },
-  {
-    name: 'a vocabulary size that the embedding does not have',
-    code: 'model/vocabulary-mismatch',
-    spoil: (model) => {
-      model.section('text_config')['vocab_size'] = 2304
-    },
-  },
-  {
-    name: 'the tokenizer of a larger model',
-    code: 'text/tokenizer-mismatch',
-    also: ['model/vocabulary-mismatch'],
-    spoil: (model) => {
-      const { data } = model.tensors.get(EMBEDDING)!
-      model.tensors.set(EMBEDDING, { shape: [1024, 256], data: data.slice(0, 1024 * 256) })
-    },
-  },
-  {
-    name: 'the tokenizer of a smaller model',
-    code: 'text/tokenizer-mismatch',
-    spoil: (model) => {
-      const { data } = model.tensors.get(EMBEDDING)!
-      const larger = new Float32Array(3072 * 256)
-      larger.set(data)
-      larger.set(data.subarray(0, 1024 * 256), data.length)
-      model.tensors.set(EMBEDDING, { shape: [3072, 256], data: larger })
-      model.section('text_config')['vocab_size'] = 3072
-      model.config['vocab_size'] = 3072
-    },
-  },
-  {
-    name: 'no tokenizer',
-    code: 'file/no-tokenizer',
-    spoil: (model) => {
-      model.raw['tokenizer.json'] = undefined
-    },
-  },
-  {
-    name: 'a tokenizer that is no tokenizer',
-    code: 'text/tokenizer-unreadable',
-    spoil: (model) => {
-      model.json['tokenizer.json'] = { model: { type: 'BPE' } }
-    },
-  },
-  {
-    name: 'a vocabulary without the image token',
-    code: 'text/no-image-token',
-    spoil: (model) => {
-      model.raw['tokenizer.json'] = JSON.stringify(model.json['tokenizer.json']).replaceAll(
-        '"<image>"',
-        '"<picture>"',
-      )
-    },
-  },
-  {
-    name: 'an image token of another number',
-    code: 'text/tokenizer-mismatch',
-    spoil: (model) => {
-      model.config['image_token_id'] = 7
-    },
-  },
-  {
-    name: 'a chat template of another family',
-    code: 'text/missing-special-token',
-    spoil: (model) => {
-      model.json['chat_template.json'] = {
-        chat_template:
-          "{% for message in messages %}<|start_header_id|>{{ message['role'] }}<|end_header_id|>\n\n{{ message['content'] }}<|eot_id|>{% endfor %}",
-      }
-    },
-  },
-  {
-    name: 'a broken chat template',
-    code: 'text/bad-chat-template',
-    spoil: (model) => {
-      model.json['chat_template.json'] = { chat_template: '{% for message in messages %}{{ message' }
-    },
-  },
-  {
-    name: 'no chat template',
-    code: 'text/no-chat-template',
-    spoil: withoutTemplate,
-  },
-  {
-    name: 'a base model that is called instruct',
-    code: 'name/claims-instruct',
-    also: ['text/no-chat-template'],
-    folder: 'Tiny-3M-Instruct-v2',
-    spoil: (model) => {
-      withoutTemplate(model)
-      model.section('text_config')['_name_or_path'] = 'nothing'
-    },
-  },
-  {
-    name: 'a base model with a chat template added',
-    code: 'name/claims-instruct',
-    also: ['weights/untrained-tokens'],
-    folder: 'Other-Chat',
-    spoil: (model) => {
-      const { shape } = model.tensors.get(EMBEDDING)!
-      const data = model.tensors.get(EMBEDDING)!.data.slice()
-      for (const id of turnIds(model)) data.set(data.slice(300 * 256, 301 * 256), id * 256)
-      model.tensors.set(EMBEDDING, { shape, data })
-    },
-  },
-  {
-    name: 'a text model that is called a vision model',
-    code: 'name/claims-vision',
-    folder: 'Super-Vision-3M',
-    spoil: textOnly,
-  },
-  {
-    name: 'a small model that is called a large one',
-    code: 'name/claims-size',
-    folder: 'Great-7B',
-    spoil: () => {},
-  },
-  {
-    name: 'picture settings of another model',
-    code: 'model/picture-settings',
-    spoil: (model) => {
-      model.json['preprocessor_config.json']!['max_image_size'] = { longest_edge: 512 }
-    },
-  },
-  {
-    name: 'tensors of no part',
-    code: 'model/unknown-tensors',
-    spoil: (model) => {
-      model.tensors.set('adapter.lora_A', { shape: [4, 8], data: normal(1)(new Float32Array(32)) })
-    },
-  },
-]
-
-function withoutTemplate(model: SpoilableModel): void {
-  model.raw['chat_template.json'] = undefined
-  delete model.json['tokenizer_config.json']!['chat_template']
-}
-
-function turnIds(model: SpoilableModel): number[] {
-  const { added_tokens: added } = model.json['tokenizer.json'] as unknown as {
-    added_tokens: { id: number; content: string }[]
-  }
-  return ['<|im_start|>', '<end_of_utterance>'].map(
-    (token) => added.find(({ content }) => content === token)!.id,
-  )
-}
-
-function textOnly(model: SpoilableModel): void {
-  for (const name of [...model.tensors.keys()]) if (/vision|connector/.test(name)) model.tensors.delete(name)
-  model.json['config.json'] = {
-    ...model.section('text_config'),
-    model_type: 'llama',
-    vocab_size: 2048,
-    tie_word_embeddings: true,
-  }
-}
-
-function indexOf(model: SpoilableModel, isFirst: (name: string) => boolean): string {
-  const names = [...model.tensors.keys()]
-  const part = (name: string): string => `model-0000${isFirst(name) ? 1 : 2}-of-00002.safetensors`
-  return JSON.stringify({ weight_map: Object.fromEntries(names.map((name) => [name, part(name)])) })
-}
-
-/** The weights with one tensor in F32. */
-function withFloat32(model: SpoilableModel, name: string): Uint8Array {
-  const { shape, data } = model.tensors.get(name)!
-  const rest = model.weights((other) => other !== name)
-  const bytes = new Uint8Array(data.slice().buffer)
-  const edited = editHeader(rest, (header) => {
-    const end = Math.max(...Object.values(header).map((record) => (record['data_offsets'] as number[])[1]!))
-    header[name] = { dtype: 'F32', shape, data_offsets: [end, end + bytes.byteLength] }
-    return undefined
-  })
-  return concat(edited, bytes)
-}
-
-function concat(a: Uint8Array, b: Uint8Array): Uint8Array {
-  const out = new Uint8Array(a.byteLength + b.byteLength)
-  out.set(a)
-  out.set(b, a.byteLength)
-  return out
-}
-
 function showsInWeights(code: FindingCode, also: readonly FindingCode[]): boolean {
   return [code, ...also].some((one) => /^weights|foreign/.test(one))
 }
 
 describe('spoiled folders', () => {
-  it.each(FOLDERS)('$name: $code', async ({ code, also = [], folder, spoil }) => {
+  it.each(SPOILED_FOLDERS)('$name: $code', async ({ code, also = [], folder, spoil }) => {
     const model = new SpoilableModel()
     spoil(model)
     const weights = showsInWeights(code, also)
@@ -547,162 +89,8 @@ describe('spoiled folders', () => {
   })
 })
 
-interface GgufSpoil {
-  readonly name: string
-  readonly code: FindingCode
-  readonly also?: readonly FindingCode[]
-  readonly folder?: string
-  readonly fileName?: string
-  readonly spoil: (folder: string) => Record<string, FileContents>
-}
-
-const PAIRS: readonly GgufSpoil[] = [
-  {
-    name: 'a projector of random numbers in Q4_0',
-    code: 'weights/untrained-projector',
-    spoil: (folder) => {
-      let projector: Uint8Array = new Uint8Array()
-      const files = ggufPair(folder, (_, model) => {
-        replace(model, 'mm.model.fc.weight', normal(0.03))
-        projector = encodeModel(model, matricesAs('Q4_0'))
-      })
-      return { ...files, 'mmproj-model-q8_0.gguf': projector }
-    },
-  },
-  {
-    name: 'an untrained tower in a mmproj file',
-    code: 'weights/untrained-vision',
-    spoil: (folder) =>
-      ggufPair(folder, (_, model) => {
-        const fill = uniform(0.1)
-        for (const name of model.tensors.keys())
-          if (/^v\.(blk.*|patch_embd)\.weight$/.test(name) && !name.includes('ln')) replace(model, name, fill)
-      }),
-  },
-  {
-    name: 'a mmproj file of another width',
-    code: 'model/projector-mismatch',
-    spoil: (folder) =>
-      ggufPair(folder, (_, model) => {
-        const { data } = model.tensors.get('mm.model.fc.weight')!
-        model.tensors.set('mm.model.fc.weight', {
-          shape: [320, 768],
-          data: doubled(data).slice(0, 320 * 768),
-        })
-      }),
-  },
-  {
-    name: 'a text model without image tokens beside a projector',
-    code: 'text/no-image-token',
-    spoil: (folder) =>
-      ggufPair(folder, (text) => {
-        const tokens = text.metadata.get('tokenizer.ggml.tokens')!
-        const renamed = (tokens.value as string[]).map((token) => (token === '<image>' ? '<other>' : token))
-        text.metadata.set('tokenizer.ggml.tokens', { ...tokens, value: renamed })
-      }),
-  },
-  {
-    name: 'blocks with impossible scales',
-    code: 'weights/bad-block-scale',
-    also: ['weights/not-finite', 'weights/absurd-values'],
-    spoil: (folder) => {
-      const files = ggufPair(folder)
-      const file = files['model-q8_0.gguf']
-      // Infinity as the scale of a block in the middle of the data: blocks of 34 bytes begin with their scale.
-      const at = findBlock(file)
-      file[at] = 0
-      file[at + 1] = 0x7c
-      return files
-    },
-  },
-  {
-    name: 'a text model that was cut',
-    code: 'format/truncated',
-    spoil: (folder) => {
-      const files = ggufPair(folder)
-      return { ...files, 'model-q8_0.gguf': files['model-q8_0.gguf'].slice(0, -200_000) }
-    },
-  },
-  {
-    name: 'a text file called .gguf',
-    code: 'file/wrong-kind',
-    fileName: 'model.gguf',
-    spoil: () => ({ 'model.gguf': 'This is no model.' }),
-  },
-  {
-    name: 'a text half whose projector is missing',
-    code: 'model/no-projector',
-    folder: 'SmolVLM',
-    spoil: (folder) => ({ 'model-q8_0.gguf': ggufPair(folder)['model-q8_0.gguf'] }),
-  },
-  {
-    name: 'a projector alone',
-    code: 'model/projector-alone',
-    spoil: (folder) => ({ 'mmproj-model-q8_0.gguf': ggufPair(folder)['mmproj-model-q8_0.gguf'] }),
-  },
-  {
-    name: 'several models in one folder',
-    code: 'file/several-models',
-    spoil: (folder) => {
-      const { 'model-q8_0.gguf': text } = ggufPair(folder)
-      return { 'a.gguf': text, 'b.gguf': text }
-    },
-  },
-  {
-    name: 'a name inside the file that claims another size',
-    code: 'name/claims-size',
-    spoil: (folder) =>
-      ggufPair(folder, (text) => {
-        text.metadata.set('general.size_label', { type: 'string', value: '2.2B' })
-      }),
-  },
-  {
-    name: 'no tokenizer in the file',
-    code: 'file/no-tokenizer',
-    spoil: (folder) =>
-      ggufPair(folder, (text) => {
-        for (const key of [...text.metadata.keys()])
-          if (key.startsWith('tokenizer.ggml')) text.metadata.delete(key)
-      }),
-  },
-  {
-    name: 'a missing key',
-    code: 'config/bad-field',
-    spoil: (folder) =>
-      ggufPair(folder, (text) => {
-        text.metadata.delete('llama.attention.head_count')
-      }),
-  },
-]
-
-function replace(model: GgufModel, name: string, value: (data: Float32Array) => Float32Array): void {
-  const { shape, data } = model.tensors.get(name)!
-  model.tensors.set(name, { shape, data: value(data) })
-}
-
-function doubled(data: Float32Array): Float32Array {
-  const out = new Float32Array(2 * data.length)
-  out.set(data)
-  out.set(data, data.length)
-  return out
-}
-
-/** Byte of a block's scale inside the largest stretch of Q8_0 data: the last tensor's first block is 32-byte aligned. */
-function findBlock(file: Uint8Array): number {
-  const middle = Math.floor(file.byteLength / 2)
-  // The embedding is the first and largest tensor; its blocks go on evenly from its start.
-  for (let start = 0; start < 34; start++) {
-    const at = middle + start
-    const looksLikeScale = Array.from({ length: 20 }, (_, block) => file[at + 34 * block + 1]!).every(
-      (high) => high >= 0x08 && high < 0x28,
-    )
-    if (looksLikeScale) return at
-  }
-  throw new Error('no block found')
-}
-
 describe('spoiled GGUF files', () => {
-  it.each(PAIRS)('$name: $code', async ({ code, also = [], folder, fileName, spoil }) => {
+  it.each(SPOILED_PAIRS)('$name: $code', async ({ code, also = [], folder, fileName, spoil }) => {
     const source = folders.create(new SpoilableModel().files())
     const weights = showsInWeights(code, also)
     const inspection = await inspectFiles(spoil(source), { name: folder, fileName, weights })
@@ -711,4 +99,51 @@ describe('spoiled GGUF files', () => {
     expect(inspection.ok).toBe(finding?.severity !== 'error')
     expect(codesOf(inspection).filter((other) => other !== code && !also.includes(other))).toEqual([])
   })
+})
+
+/** A file that the system does not give has a test of its own below. */
+const ELSEWHERE: readonly FindingCode[] = ['file/unreadable']
+
+it('every code has a model that shows it', () => {
+  const shown = new Set(
+    [...SPOILED_FOLDERS, ...SPOILED_PAIRS].flatMap(({ code, also = [] }) => [code, ...also]),
+  )
+  const codes = Object.keys(FINDING_CODES) as FindingCode[]
+  expect(codes.filter((code) => !shown.has(code))).toEqual(ELSEWHERE)
+})
+
+it('a file that may not be read is a finding, and the rest is still described', async () => {
+  const host = memoryFileHost('some-model', new SpoilableModel().files())
+  const { folder } = await host.locateModel('')
+  const open = async (name: string) => {
+    if (name !== 'model.safetensors') return folder.open(name)
+    throw new EngineError('file/no-permission', { message: `${name}: no permission to read this file.` })
+  }
+  const locked = { ...host, locateModel: async () => ({ folder: { ...folder, open }, fileName: undefined }) }
+  const inspection = await inspectModelOn(locked, 'some-model')
+  expect(codesOf(inspection)).toEqual(['file/unreadable'])
+  expect(inspection.model.decoder?.layers).toBe(2)
+})
+
+it('says what was read, and less of a large model', async () => {
+  const files = new SpoilableModel().files()
+  const bytes = 2 * 3_381_952
+  const read = async (options: Parameters<typeof inspectModelOn>[2]) =>
+    (await inspectModelOn(memoryFileHost('some-model', files), 'some-model', options)).model.read
+  expect(await read({})).toEqual({ bytes, ofBytes: bytes, whole: true })
+  expect(await read({ weights: false })).toEqual({ bytes: 0, ofBytes: bytes, whole: false })
+  expect(await read({ sparing: true })).toMatchObject({ ofBytes: bytes, whole: false })
+})
+
+it('stops when the signal is aborted', async () => {
+  const controller = new AbortController()
+  const inspecting = inspectModelOn(
+    memoryFileHost('some-model', new SpoilableModel().files()),
+    'some-model',
+    {
+      signal: controller.signal,
+      onProgress: (done) => done === 3 && controller.abort(),
+    },
+  )
+  await expect(inspecting).rejects.toMatchObject({ name: 'AbortError' })
 })
