@@ -41,8 +41,8 @@ const CLIP_DEVIATIONS = 4
 const OVERLAP_BUDGET = 3e7
 const MAX_OVERLAP_VECTORS = 384
 /** Enough for three digits where the largest singular value stands alone; at the edge it errs to the small side. */
-const POWER_ITERATIONS = 40
-const POWER_TOLERANCE = 1e-4
+const POWER_ITERATIONS = 80
+const POWER_TOLERANCE = 1e-5
 /** Mean and standard deviation of the Tracy-Widom law of order 1. */
 const TRACY_WIDOM = { mean: -1.2065, std: 1.268 }
 /** The square of elements of equal size does not vary at all; keeps the division finite. */

