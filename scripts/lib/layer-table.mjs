@@ -47,8 +47,10 @@ export const HOST_FOLDERS = ['host', 'entry', 'cli']
 
 /** Each run-time dependency has one home, behind an interface of ours. */
 export const PACKAGE_HOMES = {
+  '@hono/node-server': 'host',
   '@huggingface/jinja': 'text',
   '@huggingface/tokenizers': 'text',
   commander: 'cli',
+  hono: 'server',
   sharp: 'host',
 }

@@ -1,0 +1,154 @@
+/** A model without weights: says what it is told to say, and keeps what it was asked. */
+import type {
+  AnswerFinished,
+  Chat,
+  ChatEvent,
+  ChatOptions,
+  GenerationOptions,
+  ImageReport,
+  Model,
+  UserMessage,
+} from '../engine/types.ts'
+import { EngineError } from '../shared/errors.ts'
+
+/** One answer. */
+export interface FakeAnswer {
+  /** Words of the answer, a token each. Default: "A " and "fox.". */
+  readonly pieces?: readonly string[]
+  readonly finishReason?: AnswerFinished['finishReason']
+  /** Thrown after the pieces. */
+  readonly error?: unknown
+  /** Waited for before each piece and before the end. */
+  readonly beforePiece?: (index: number) => Promise<void>
+  /** Tokens that had to be computed of a prompt of 70. Default all. */
+  readonly computedTokens?: number
+}
+
+export interface FakeQuestion {
+  readonly chat: ChatOptions
+  /** Which question of its conversation it is, from 0. */
+  readonly turn: number
+  readonly message: UserMessage
+  readonly options: GenerationOptions
+}
+
+export interface FakeModelOptions {
+  readonly name?: string
+  readonly takesImages?: boolean
+  /** Called for each question. Default: the default answer. */
+  readonly answer?: (question: FakeQuestion) => FakeAnswer
+}
+
+export interface FakeModel extends Model {
+  readonly questions: readonly FakeQuestion[]
+  /** Conversations that were begun and not closed. */
+  readonly openChats: number
+}
+
+const PROMPT_TOKENS = 70
+const TOKENS_PER_IMAGE = 64
+const CHAT_BYTES = 1000
+const IMAGE_REPORT: ImageReport = {
+  width: 640,
+  height: 480,
+  usedWidth: 512,
+  usedHeight: 384,
+  tiles: 4,
+  orientation: 1,
+  detail: 'high',
+}
+
+/** Reads pictures only so far as to see that they are not empty; refuses empty ones as damaged. */
+export function createFakeModel({
+  name = 'fake',
+  takesImages = true,
+  answer = () => ({}),
+}: FakeModelOptions = {}): FakeModel {
+  const questions: FakeQuestion[] = []
+  const open = new Set<Chat>()
+  return {
+    questions,
+    get openChats() {
+      return open.size
+    },
+    get info() {
+      return {
+        name,
+        architecture: 'idefics3',
+        takesImages,
+        imageTokensPerTile: takesImages ? TOKENS_PER_IMAGE : 0,
+        contextLength: 2048,
+        precision: 'q8' as const,
+        backend: 'wasm-relaxed',
+        threads: 2,
+        fileBytes: 100,
+        allocatedBytes: 100 + open.size * CHAT_BYTES,
+        loadMs: 1,
+        warnings: [],
+      }
+    },
+    defaults: {},
+    chat(options = {}) {
+      let turn = 0
+      const chat: Chat = {
+        send(message, generation = {}) {
+          const question = { chat: options, turn: turn++, message, options: generation }
+          questions.push(question)
+          return say(question, answer(question), takesImages)
+        },
+        dispose: () => void open.delete(chat),
+      }
+      open.add(chat)
+      return chat
+    },
+    trace: async () => [],
+    dispose: async () => open.clear(),
+  }
+}
+
+async function* say(
+  { message: { images = [] }, options: { signal } }: FakeQuestion,
+  {
+    pieces = ['A ', 'fox.'],
+    finishReason = 'stop',
+    error,
+    beforePiece,
+    computedTokens = PROMPT_TOKENS,
+  }: FakeAnswer,
+  takesImages: boolean,
+): AsyncGenerator<ChatEvent, void, undefined> {
+  if (images.length > 0 && !takesImages) {
+    throw new EngineError('model/no-images', { message: 'fake is a text model and takes no pictures.' })
+  }
+  for (const [image, picture] of images.entries()) {
+    if (picture instanceof Blob && picture.size === 0) {
+      throw new EngineError('image/damaged', {
+        message: `${'name' in picture ? picture.name : ''}: no bytes.`,
+      })
+    }
+    yield { type: 'image-encoded', image, report: IMAGE_REPORT }
+  }
+  yield { type: 'prompt-progressed', tokens: computedTokens, totalTokens: computedTokens }
+  const said: string[] = []
+  for (const [index, text] of pieces.entries()) {
+    await beforePiece?.(index)
+    if (signal?.aborted) break
+    said.push(text)
+    yield { type: 'text-delta', text }
+  }
+  await beforePiece?.(pieces.length)
+  if (error !== undefined) throw error
+  yield {
+    type: 'answer-finished',
+    text: said.join(''),
+    tokenIds: said.map((_, index) => index),
+    finishReason: signal?.aborted ? 'aborted' : finishReason,
+    usage: {
+      promptTokens: PROMPT_TOKENS,
+      imageTokens: TOKENS_PER_IMAGE * images.length,
+      completionTokens: said.length,
+    },
+    timings: { imageEncodeMs: 1, prefillMs: 2, firstTokenMs: 3, tokensPerSecond: 40 },
+    images: images.map(() => IMAGE_REPORT),
+  }
+}
