@@ -18,7 +18,7 @@ const ENGLISH = {
     `${layers} layers of ${width}, ${heads} heads (${keyValueHeads} for keys and values), ${vocabulary} tokens, context ${context}`,
   pictures: 'pictures',
   pictureShape: (size: number, tokens: number, frames: number, most: number) =>
-    `frames of ${size} x ${size} pixels, ${tokens} tokens each; up to ${frames} frames (${most} tokens) a picture`,
+    `frames of ${size} x ${size} pixels, ${tokens} tokens each; up to ${frames} ${frames === 1 ? 'frame' : 'frames'} (${most} tokens) a picture`,
   memory: 'memory',
   memoryShape: (total: string, weights: string, cache: string, context: number) =>
     `${total}: weights ${weights}, ${cache} for ${context} tokens`,

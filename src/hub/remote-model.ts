@@ -2,10 +2,11 @@
 import type { ByteSource } from '../shared/byte-source.ts'
 import { EngineError } from '../shared/errors.ts'
 import { type Fetch, openHttpSource } from '../shared/http-source.ts'
+import { createMemorySource } from '../shared/memory-source.ts'
 import type { LocatedModel, ModelFolder } from '../shared/model-files.ts'
 import { chooseFiles } from './choose-files.ts'
 import { baseNameOf } from './file-names.ts'
-import { HttpClient } from './http-client.ts'
+import { type HttpAnswer, HttpClient } from './http-client.ts'
 import type { HubPorts, HubSettings } from './ports.ts'
 import { type FileReference, parseReference, type RepositoryReference } from './reference.ts'
 import { fileAddress, loadRepository, pageOf, type Repository } from './repository.ts'
@@ -100,7 +101,10 @@ class RemoteReader {
     return loadRepository(this.#client, this.#settings, id, revision, retry)
   }
 
-  async openFile({ id, commit }: Repository, path: string): Promise<ByteSource> {
+  async openFile({ id, commit, files }: Repository, path: string): Promise<ByteSource> {
+    // Of nothing there are no ranges.
+    if (files.find((file) => file.path === path)?.byteLength === 0)
+      return createMemorySource(`${id}/${path}`, new Uint8Array())
     const address = fileAddress(this.#settings, id, commit, path)
     return this.open(address, `${id}/${path}`, pageOf(this.#settings, id))
   }
@@ -128,17 +132,29 @@ class RemoteReader {
         }),
       )
       const { status, headers } = answer.response
-      const bytes = Number(headers.get('content-length') ?? Number.POSITIVE_INFINITY)
-      if (status === 200 && !(bytes <= wantedBytes(range))) {
+      const wanted = wantedBytes(range)
+      if (status === 200 && !(Number(headers.get('content-length') ?? Number.NaN) <= wanted)) {
         await answer.cancel()
         throw new EngineError('hub/no-ranges', {
           message: `${what}: asked for a part, but the server sends the whole file; expected status 206, found ${status}.`,
           hint: 'Fetch the model first (onsight pull) and look into the files here.',
         })
       }
-      return answer.response
+      return new Response(await readBody(answer, wanted), { status, headers })
     }
   }
+}
+
+/** More than was asked for is not waited for; whoever asked sees by the length that something is wrong. */
+async function readBody(answer: HttpAnswer, wanted: number): Promise<Blob> {
+  const chunks: Uint8Array<ArrayBuffer>[] = []
+  let byteLength = 0
+  for await (const chunk of answer.readChunks()) {
+    chunks.push(new Uint8Array(chunk))
+    byteLength += chunk.byteLength
+    if (byteLength > wanted) break
+  }
+  return new Blob(chunks)
 }
 
 /** `bytes=0-1023` → 1024. */

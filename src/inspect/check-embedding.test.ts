@@ -67,7 +67,7 @@ function embedding(
 
 async function findingsOf(tensor: TensorInfo, turnTokens: readonly number[] = []): Promise<Finding[]> {
   const findings = new Findings()
-  await checkEmbedding(tensor, createTokenizer(), turnTokens, () => {}, findings)
+  await checkEmbedding(tensor, createTokenizer(), turnTokens, findings)
   return findings.list()
 }
 

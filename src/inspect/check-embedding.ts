@@ -23,7 +23,6 @@ export async function checkEmbedding(
   embedding: TensorInfo,
   tokenizer: Tokenizer,
   turnTokens: readonly number[],
-  onBytes: (bytes: Uint8Array) => void,
   findings: Findings,
 ): Promise<void> {
   const [rows = 0, columns = 0] = embedding.shape
@@ -84,7 +83,6 @@ export async function checkEmbedding(
     const bytes = new Uint8Array(rowBytes)
     for (const [index, id] of ids.entries()) {
       await embedding.source.readInto(bytes, embedding.byteOffset + id * rowBytes)
-      onBytes(bytes)
       decodeBlocks(embedding.type, bytes, values.subarray(index * columns, (index + 1) * columns))
     }
     return values

@@ -20,7 +20,8 @@ import { listNames } from './read-file.ts'
 
 export interface TrainingOptions {
   readonly budget: ReadBudget
-  readonly onBytes: (bytes: Uint8Array) => void
+  /** Shown what is read of each matrix. */
+  readonly onBytes: (tensor: TensorInfo, bytes: Uint8Array) => void
   readonly onProgress: () => void
 }
 
@@ -57,12 +58,12 @@ export async function checkTraining(
   findings: Findings,
 ): Promise<void> {
   const { budget } = options
-  const neighbours = { visionDim: visionWidth(tensors), onBytes: options.onBytes }
+  const neighbours = { visionDim: visionWidth(tensors) }
   const judged: JudgedMatrix[] = []
   for (const part of PARTS) {
     for (const tensor of chooseMatrices(tensors, part, budget.matrices)) {
       options.onProgress()
-      const sample = await readMatrixSample(tensor, options.onBytes, budget.sample)
+      const sample = await readMatrixSample(tensor, (bytes) => options.onBytes(tensor, bytes), budget.sample)
       judged.push({ tensor, part, ...roleOf(tensor.name), verdict: judgeMatrix(sample) })
     }
   }

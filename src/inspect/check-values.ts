@@ -2,8 +2,7 @@
 import type { TensorInfo } from '../formats/tensor-info.ts'
 import type { FindingCode, Findings } from './finding.ts'
 import { partOf, roleOf } from './model-part.ts'
-import { canProbe, probeTensor, type TensorProbe } from './probe-tensor.ts'
-import type { ReadBudget } from './read-budget.ts'
+import type { TensorProbe } from './probe-tensor.ts'
 import { listNames } from './read-file.ts'
 
 /** Outliers of trained weights reach some hundreds. */
@@ -16,20 +15,7 @@ export interface Probed {
   readonly probe: TensorProbe
 }
 
-export async function checkValues(
-  tensors: ReadonlyMap<string, TensorInfo>,
-  { probeBytes, sample }: ReadBudget,
-  label: string,
-  findings: Findings,
-  onProgress: () => void,
-): Promise<ReadonlyMap<string, Probed>> {
-  const probed = new Map<string, Probed>()
-  for (const [name, tensor] of tensors) {
-    onProgress()
-    if (canProbe(tensor))
-      probed.set(name, { tensor, probe: await probeTensor(tensor, probeBytes, sample.places) })
-  }
-  const all = [...probed.values()]
+export function checkValues(all: readonly Probed[], label: string, findings: Findings): void {
   report(
     'weights/not-finite',
     'hold NaN or infinity',
@@ -60,7 +46,6 @@ export async function checkValues(
     () => ({}),
   )
   reportIdentical(all, label, findings)
-  return probed
 
   function report(
     code: FindingCode,

@@ -79,8 +79,7 @@ export function describeModel(facts: ModelFacts): ModelReport {
     chatTemplate: facts.chatTemplate ?? null,
     licence: card.licence ?? null,
     languages: card.languages,
-    // Matrices are measured after their values were looked at, so their bytes are read twice.
-    read: { bytes: Math.min(facts.bytesRead, weightBytes), ofBytes: weightBytes, whole: facts.isWhole },
+    read: { bytes: facts.bytesRead, ofBytes: weightBytes, whole: facts.isWhole },
   }
 }
 

@@ -5,21 +5,18 @@ import type { PreprocessorSettings } from '../image/preprocess.ts'
 import type { Checkpoint } from '../models/checkpoint.ts'
 import type { ModelConfig } from '../models/model-config.ts'
 import { type ParsedCheckpoint, parseCheckpoint } from '../models/registry.ts'
-import { throwIfAborted } from '../shared/abort.ts'
 import { EngineError } from '../shared/errors.ts'
 import type { FileHost } from '../shared/model-files.ts'
 import { checkEmbedding } from './check-embedding.ts'
 import { checkNames } from './check-names.ts'
 import { checkStructure } from './check-structure.ts'
 import { checkText, type TextParts } from './check-text.ts'
-import { checkTraining, chosenMatrices } from './check-training.ts'
-import { checkValues } from './check-values.ts'
+import { checkWeights, NOTHING_READ } from './check-weights.ts'
 import { describeModel, type ModelReport } from './describe-model.ts'
 import { type Finding, Findings } from './finding.ts'
 import { cardOfGguf, parseModelCard } from './model-card.ts'
 import { engineName, partOf } from './model-part.ts'
 import { type OpenedModel, openModel } from './open-model.ts'
-import { chooseBudget, isWhole } from './read-budget.ts'
 
 export interface InspectOptions {
   /** The mmproj file of a GGUF model. Default: found beside the model by its content. */
@@ -80,9 +77,9 @@ async function inspectOpened(
   const text = await readText(opened, embedding, hasVision, findings)
   const card = opened.text ? cardOfGguf(opened.text) : parseModelCard(await readReadme(opened))
   checkClaims(opened, reference, hasVision, text, findings)
-  const read = options.weights === false ? NOTHING_READ : await readWeights(opened, options, findings)
+  const read = options.weights === false ? NOTHING_READ : await checkWeights(opened, options, findings)
   if (embedding && text.tokenizer && read.isLocal) {
-    await checkEmbedding(embedding, text.tokenizer, text.turnTokens, read.onBytes, findings)
+    await checkEmbedding(embedding, text.tokenizer, text.turnTokens, findings)
     checkBaseModel(opened, reference, findings)
   }
   const model = describeModel({
@@ -95,7 +92,7 @@ async function inspectOpened(
     chatTemplate: text.template?.name,
     card,
     contextLength: options.contextLength,
-    bytesRead: read.bytesRead(),
+    bytesRead: read.bytes,
     isWhole: read.isWhole,
   })
   const list = findings.list()
@@ -234,41 +231,6 @@ function statedArchitecture({ config, text, projector }: OpenedModel): string | 
     (text ?? projector)?.metadata.get('general.architecture') ??
     (config as { model_type?: unknown } | undefined)?.model_type
   return typeof stated === 'string' ? stated : undefined
-}
-
-interface WeightReading {
-  readonly bytesRead: () => number
-  readonly isWhole: boolean
-  /** Single rows may be read, wherever they lie. */
-  readonly isLocal: boolean
-  readonly onBytes: (bytes: Uint8Array) => void
-}
-
-const NOTHING_READ: WeightReading = { bytesRead: () => 0, isWhole: false, isLocal: false, onBytes: () => {} }
-
-async function readWeights(
-  { tensors, name }: OpenedModel,
-  options: InspectOptions,
-  findings: Findings,
-): Promise<WeightReading> {
-  const weightBytes = [...tensors.values()].reduce((sum, { byteLength }) => sum + byteLength, 0)
-  const budget = chooseBudget(weightBytes, options)
-  const looked = budget.isSparing ? chosenMatrices(tensors, budget) : tensors
-  let read = 0
-  let done = 0
-  const steps = looked.size * 2
-  const onBytes = (bytes: Uint8Array): void => {
-    read += bytes.byteLength
-  }
-  const onProgress = (): void => {
-    throwIfAborted(options.signal)
-    options.onProgress?.(Math.min(++done, steps), steps)
-  }
-  const probed = await checkValues(looked, budget, name, findings, onProgress)
-  for (const { probe } of probed.values()) read += probe.bytesRead
-  const readable = new Map([...looked].filter(([key]) => probed.has(key)))
-  await checkTraining(readable, probed, { budget, onBytes, onProgress }, findings)
-  return { bytesRead: () => read, isWhole: isWhole(budget), isLocal: !budget.isSparing, onBytes }
 }
 
 function elementsOf(shape: readonly number[]): number {

@@ -16,7 +16,6 @@ export interface JudgedMatrix {
 export interface NeighbourOptions {
   /** Width of the vision tower, where it is known. */
   readonly visionDim: number | undefined
-  readonly onBytes: (bytes: Uint8Array) => void
 }
 
 /** Columns need all rows; larger matrices than the projector of a 2B model are not read for them. */
@@ -107,7 +106,7 @@ function spread<Item>(items: readonly Item[], most: number): Item[] {
  */
 async function readDirections(
   { tensor, part }: JudgedMatrix,
-  { visionDim, onBytes }: NeighbourOptions,
+  { visionDim }: NeighbourOptions,
   lengths?: readonly number[],
 ): Promise<Directions[]> {
   const { rows, columns } = matrixShape(tensor)
@@ -116,7 +115,7 @@ async function readDirections(
   const length = isShuffled ? visionDim : columns
   const directions: Directions[] = []
   if (lengths?.includes(length) ?? true) {
-    const { values } = await readMatrixSample(tensor, onBytes)
+    const { values } = await readMatrixSample(tensor)
     const split: MatrixSample = {
       rows: values.length / length,
       totalRows: (rows * columns) / length,
@@ -126,6 +125,6 @@ async function readDirections(
     directions.push(measureDirections(split))
   }
   if ((lengths?.includes(rows) ?? true) && rows * columns <= MAX_COLUMN_ELEMENTS)
-    directions.push(measureDirections(await readColumnSample(tensor, COLUMN_VECTORS, onBytes)))
+    directions.push(measureDirections(await readColumnSample(tensor, COLUMN_VECTORS)))
   return directions
 }

@@ -61,7 +61,7 @@ async function readElements(
   tensor: TensorInfo,
   byteOffset: number,
   target: Float32Array,
-  onBytes: (bytes: Uint8Array) => void,
+  onBytes: (bytes: Uint8Array) => void = () => {},
 ): Promise<void> {
   const bytes = new Uint8Array(byteLengthOf(tensor.type, target.length))
   await tensor.source.readInto(bytes, tensor.byteOffset + byteOffset)
@@ -82,11 +82,7 @@ export function strips(total: number, wanted: number, places: number): { first: 
 }
 
 /** Up to `count` evenly spaced columns as rows of the result. Reads the whole matrix, a stretch at a time. */
-export async function readColumnSample(
-  tensor: TensorInfo,
-  count: number,
-  onBytes: (bytes: Uint8Array) => void = () => {},
-): Promise<MatrixSample> {
+export async function readColumnSample(tensor: TensorInfo, count: number): Promise<MatrixSample> {
   const { rows, columns } = matrixShape(tensor)
   const picked = Math.min(count, columns)
   const values = new Float32Array(picked * rows)
@@ -94,7 +90,7 @@ export async function readColumnSample(
   const stretch = Math.max(1, Math.floor(FULL_SAMPLE.elements / columns))
   for (let first = 0; first < rows; first += stretch) {
     const piece = new Float32Array(Math.min(stretch, rows - first) * columns)
-    await readElements(tensor, first * rowBytes, piece, onBytes)
+    await readElements(tensor, first * rowBytes, piece)
     for (let at = 0; at < piece.length / columns; at++)
       for (let index = 0; index < picked; index++)
         values[index * rows + first + at] = piece[

@@ -55,8 +55,8 @@ export async function probeTensor(
   tensor: TensorInfo,
   maxBytes: number,
   places: number,
-): Promise<TensorProbe> {
-  const probe = new Probe(tensor.type)
+): Promise<GrowingProbe> {
+  const probe = new GrowingProbe(tensor.type)
   const { blockBytes } = TENSOR_TYPES[tensor.type]
   const blocks = tensor.byteLength / blockBytes
   const wanted = Math.min(blocks, Math.max(places, Math.floor(maxBytes / blockBytes)))
@@ -71,7 +71,8 @@ export async function probeTensor(
   return probe
 }
 
-class Probe implements TensorProbe {
+/** What is learned of a tensor from the bytes it is shown: whole blocks, in any number of pieces. */
+export class GrowingProbe implements TensorProbe {
   readonly #type: TensorType
   #first: number | undefined
   elements = 0
