@@ -10,6 +10,13 @@ describe('Interrupts', () => {
     interrupts.raise('SIGINT')
     expect([interrupts.exitCode, interrupts.signal.aborted]).toEqual([143, true])
   })
+
+  it('give two seconds, and more where a command needs them', () => {
+    const interrupts = new Interrupts()
+    expect(interrupts.graceMs).toBe(2000)
+    interrupts.allowGrace(500)
+    expect(interrupts.graceMs).toBe(2500)
+  })
 })
 
 describe('untilAborted', () => {

@@ -9,9 +9,13 @@ const EXIT_CODES: Readonly<Record<InterruptName, ExitCode>> = {
   SIGTERM: EXIT.terminated,
 }
 
+/** Time to print what there is and to end workers; whoever does not manage by then is left behind. */
+const GRACE_MS = 2000
+
 export class Interrupts {
   readonly #controller = new AbortController()
   #exitCode: ExitCode | undefined
+  #graceMs = GRACE_MS
 
   /** Aborted by the first interrupt. */
   get signal(): AbortSignal {
@@ -21,6 +25,16 @@ export class Interrupts {
   /** What to exit with; undefined as long as nothing interrupted. */
   get exitCode(): ExitCode | undefined {
     return this.#exitCode
+  }
+
+  /** How long the command may take to end after an interrupt. */
+  get graceMs(): number {
+    return this.#graceMs
+  }
+
+  /** For commands that finish something first, for `ms` at most. */
+  allowGrace(ms: number): void {
+    this.#graceMs = GRACE_MS + ms
   }
 
   raise(name: InterruptName): void {

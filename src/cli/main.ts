@@ -7,9 +7,6 @@ import { type InterruptName, Interrupts } from './interrupts.ts'
 import { runCli } from './program.ts'
 import { Terminal } from './terminal.ts'
 
-/** Time to print what there is and to end workers; whoever does not manage by then is left behind. */
-const GRACE_MS = 2000
-
 const interrupts = new Interrupts()
 
 function onInterrupt(name: InterruptName): void {
@@ -18,7 +15,7 @@ function onInterrupt(name: InterruptName): void {
 }
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => onInterrupt(name))
 interrupts.signal.addEventListener('abort', () => {
-  setTimeout(() => process.exit(interrupts.exitCode), GRACE_MS).unref()
+  setTimeout(() => process.exit(interrupts.exitCode), interrupts.graceMs).unref()
 })
 
 const context: CommandContext = {

@@ -16,6 +16,7 @@ import { EXIT, EXIT_CODES_HELP, type ExitCode } from './exit-codes.ts'
 import { addHubCommands } from './hub-commands.ts'
 import { addInspectCommand } from './inspect-command.ts'
 import { someText, wholeNumber } from './option-values.ts'
+import { addServeCommand } from './serve-command.ts'
 import { Terminal, type TerminalOptions } from './terminal.ts'
 import type { TraceOptions } from './trace.ts'
 import { failureOf } from './with-model.ts'
@@ -113,6 +114,7 @@ function createProgram(context: CommandContext, guard: Guard): Command {
     )
 
   addHubCommands(program, context, guard)
+  addServeCommand(program, context, guard)
   addConvertCommands(program, context, guard)
   addInspectCommand(program, context, guard)
 
