@@ -138,6 +138,25 @@ export const ORDER_CASES: readonly BehaviourCase[] = [
     },
   },
   {
+    title: 'an abort of repeated work rejects the read behind it, though nothing else was enqueued',
+    async run(backend) {
+      const controller = new AbortController()
+      const [rows, columns] = [64, 4096]
+      const x = backend.alloc(rows * columns * 4)
+      backend.write(x, new Uint8Array(rows * columns * 4))
+      await backend.flush()
+      backend.repeat({}, 0, 2, () => {
+        for (let i = 0; i < 1000; i++) backend.enqueue('addRows', { x, y: x, rows, columns })
+      })
+      const bytes = backend.read(x, 4, controller.signal)
+      setTimeout(() => controller.abort(), 1)
+      await expectAborted(bytes)
+      backend.write(x, floats(1))
+      addRows(backend, x, x, 1)
+      expectFloats(await readFloats(backend, x, 1), 2)
+    },
+  },
+  {
     title: 'a signal that is not aborted does not disturb, and may be aborted afterwards',
     async run(backend) {
       const controller = new AbortController()

@@ -81,6 +81,8 @@ class WasmBackend implements Backend {
   readonly #ownBytes: number
   readonly #startMessages: StartMessage[]
   readonly #recordings = new WeakMap<object, Recording | null>()
+  /** Of each list sent since the last flush, whether it was cancelled: not always the last one is. */
+  #unawaited: Promise<boolean>[] = []
   #isRecording = false
   #isDisposed = false
 
@@ -145,7 +147,7 @@ class WasmBackend implements Backend {
     this.#assertUsable()
     checkArguments(op, args, packedByteLength)
     this.#encoder.push(op, args)
-    if (!this.#isRecording && this.#encoder.count >= this.#listCommands) void this.#sendList()
+    if (!this.#isRecording && this.#encoder.count >= this.#listCommands) this.#sendList()
   }
 
   repeat(key: object, index: number, limit: number, enqueueAll: (index: number) => void): void {
@@ -159,14 +161,13 @@ class WasmBackend implements Backend {
       enqueueAll(index)
       return
     }
-    if (this.#encoder.count > 0) void this.#sendList()
-    this.#hasPostedWrites = false
-    void this.#pool.run(recording.at(index))
+    if (this.#encoder.count > 0) this.#sendList()
+    this.#send(recording.at(index))
   }
 
   /** Null for lists that are too long to be sent at once. */
   #record(index: number, enqueueAll: (index: number) => void): Recording | null {
-    if (this.#encoder.count > 0) void this.#sendList()
+    if (this.#encoder.count > 0) this.#sendList()
     this.#isRecording = true
     try {
       enqueueAll(index)
@@ -188,7 +189,7 @@ class WasmBackend implements Backend {
       new Uint8Array(this.#memory.buffer, address, bytes.length).set(bytes)
       return
     }
-    if (this.#encoder.count > 0) void this.#sendList()
+    if (this.#encoder.count > 0) this.#sendList()
     this.#pool.post({ type: 'write', address, bytes: bytes.slice() as Uint8Array<ArrayBuffer> })
     this.#hasPostedWrites = true
   }
@@ -207,13 +208,18 @@ class WasmBackend implements Backend {
     this.#assertUsable()
     if (signal?.aborted) {
       this.#encoder.clear()
+      this.#unawaited = []
       throw createAbortError()
     }
-    if (this.#encoder.count === 0 && !this.#pool.busy && !this.#hasPostedWrites) return
+    const isIdle = this.#encoder.count === 0 && this.#unawaited.length === 0
+    if (isIdle && !this.#pool.busy && !this.#hasPostedWrites) return
     const cancel = (): void => this.#pool.cancel()
     signal?.addEventListener('abort', cancel, { once: true })
     try {
-      if (await this.#sendList()) throw createAbortError()
+      this.#sendList()
+      const lists = this.#unawaited
+      this.#unawaited = []
+      if ((await Promise.all(lists)).includes(true)) throw createAbortError()
     } finally {
       signal?.removeEventListener('abort', cancel)
     }
@@ -225,8 +231,11 @@ class WasmBackend implements Backend {
     const address = addressOf(source)
     const done = this.flush(signal)
     const bytes = signal?.aborted ? undefined : this.#pool.read(address, byteLength)
-    await done
-    return (await bytes) as Uint8Array<ArrayBuffer>
+    // Both, also when the first was aborted: while anything is unanswered, what comes next would be cancelled too.
+    const [flushed, found] = await Promise.allSettled([done, bytes])
+    if (flushed.status === 'rejected') throw flushed.reason
+    if (found.status === 'rejected') throw found.reason
+    return found.value as Uint8Array<ArrayBuffer>
   }
 
   async dispose(): Promise<void> {
@@ -237,10 +246,13 @@ class WasmBackend implements Backend {
     await this.#pool.terminate(disposedError())
   }
 
-  /** Sends what is encoded. Resolves to whether it was cancelled, once it and all before it is done. */
-  #sendList(): Promise<boolean> {
+  #sendList(): void {
+    this.#send(this.#encoder.take())
+  }
+
+  #send(commands: Int32Array<ArrayBuffer>): void {
     this.#hasPostedWrites = false
-    return this.#pool.run(this.#encoder.take())
+    this.#unawaited.push(this.#pool.run(commands))
   }
 
   #growMemory(pages: number): void {
