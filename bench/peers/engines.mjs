@@ -58,7 +58,9 @@ const pickText = (numbers) => ({
 /** `--engine` takes a whole name, or the part before the colon for all rows of that engine. */
 export const ENGINES = [
   ours('onsight:text', 'Q4_0, head Q8_0', ['models/text-head8.gguf'], pickText),
-  ours('onsight:tile', 'Q8_0', ['--shape', 'smolvlm-500m'], (numbers) => ({ tileMs: numbers.imageEncodeMsPerTile })),
+  ours('onsight:tile', 'Q8_0', ['--shape', 'smolvlm-500m'], (numbers) => ({
+    tileMs: numbers.imageEncodeMsPerTile,
+  })),
   row('onnxruntime-node:text', 'int4, head int8', 'onnxruntime-text.mjs', 'text-head8.onnx'),
   row('onnxruntime-node:text-head4', 'int4, head int4', 'onnxruntime-text.mjs', 'text-head4.onnx'),
   row('llama.cpp:text', 'Q4_0, head Q8_0', 'llama-text.mjs', 'text-head8.gguf'),
