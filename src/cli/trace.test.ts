@@ -1,5 +1,5 @@
 import { mkdirSync } from 'node:fs'
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { lstat, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
@@ -82,6 +82,33 @@ describe('onsight trace', () => {
     const onFolder = await runFake(['trace', 'm', '--ask', 'a', '--out', folder])
     expect([onFolder.exitCode, onFolder.calls.loads]).toEqual([2, []])
     expect(onFolder.stderr).toBe(`onsight: --out ${folder}: expected a file name, found a folder.\n`)
+  })
+
+  it.skipIf(process.platform === 'win32')('replaces no device, and writes no file called -', async () => {
+    const device = join(folder, 'null')
+    await symlink('/dev/null', device)
+    const onDevice = await runFake(['trace', 'm', '--ask', 'a', '--out', device])
+    expect([onDevice.exitCode, onDevice.calls.loads]).toEqual([2, []])
+    expect(onDevice.stderr).toBe(
+      `onsight: --out ${device}: expected a file name, found a device, pipe or socket.\n`,
+    )
+    const onStdout = await runFake(['trace', 'm', '--ask', 'a', '--out', '-'])
+    expect([onStdout.exitCode, onStdout.calls.loads]).toEqual([2, []])
+    expect(onStdout.stderr).toBe(
+      'onsight: --out -: expected a file name; a trace does not go to standard output.\n',
+    )
+  })
+
+  it.skipIf(process.platform === 'win32')('writes where a link leads to and keeps the link', async () => {
+    const target = join(folder, 'old.safetensors')
+    const link = join(folder, 'link.safetensors')
+    await writeFile(target, 'old')
+    await symlink(target, link)
+    const { exitCode } = await runFake(['trace', 'm', '--ask', 'a', '--out', link], { tensors: TENSORS })
+    expect(exitCode).toBe(0)
+    expect((await lstat(link)).isSymbolicLink()).toBe(true)
+    expect((await readFile(target)).readBigUInt64LE(0)).toBeGreaterThan(0n)
+    expect((await readdir(folder)).sort()).toEqual(['link.safetensors', 'old.safetensors'])
   })
 
   it('leaves nothing behind when writing fails', async () => {

@@ -1,6 +1,6 @@
 /** `onsight trace`: every stage of one run in a safetensors file, to compare with other implementations. */
 import { randomUUID } from 'node:crypto'
-import { rename, rm, stat, writeFile } from 'node:fs/promises'
+import { realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Detail, TraceTensor } from '../engine/types.ts'
 import { type SafetensorsTensor, writeSafetensors } from '../formats/safetensors/write-safetensors.ts'
@@ -9,7 +9,7 @@ import { loadOptionsOf, type ModelOptions } from './answer-options.ts'
 import type { CommandContext } from './context.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
 import { untilAborted } from './interrupts.ts'
-import { findPictures } from './pictures.ts'
+import { findPictures, STDIN_NAME } from './pictures.ts'
 import { Terminal, type TerminalOptions } from './terminal.ts'
 import { withModel } from './with-model.ts'
 
@@ -62,8 +62,13 @@ function tableOf(tensors: readonly SafetensorsTensor[]): string[] {
   return tensors.map(({ name, type, shape }) => `${name.padEnd(width)}  ${type}  [${shape.join(', ')}]`)
 }
 
-/** Found before the model is loaded, not after. */
+/** Found before the model is loaded, not after. What is no file must not be replaced by one: /dev/null, a named pipe. */
 async function checkTarget(path: string): Promise<void> {
+  if (path === STDIN_NAME) {
+    throw new EngineError('option/out', {
+      message: `--out ${path}: expected a file name; a trace does not go to standard output.`,
+    })
+  }
   const folder = dirname(path)
   const [target, parent] = await Promise.all([
     stat(path).catch(() => undefined),
@@ -71,6 +76,11 @@ async function checkTarget(path: string): Promise<void> {
   ])
   if (target?.isDirectory()) {
     throw new EngineError('option/out', { message: `--out ${path}: expected a file name, found a folder.` })
+  }
+  if (target && !target.isFile()) {
+    throw new EngineError('option/out', {
+      message: `--out ${path}: expected a file name, found a device, pipe or socket.`,
+    })
   }
   if (!parent?.isDirectory()) {
     throw new EngineError('option/out', {
@@ -82,10 +92,12 @@ async function checkTarget(path: string): Promise<void> {
 
 /** Under another name first, so that nobody ever finds half a file. */
 async function replaceFile(path: string, bytes: Uint8Array): Promise<void> {
-  const unfinished = `${path}.${randomUUID()}.part`
+  // A link stays, what it leads to is replaced.
+  const target = await realpath(path).catch(() => path)
+  const unfinished = `${target}.${randomUUID()}.part`
   try {
     await writeFile(unfinished, bytes)
-    await rename(unfinished, path)
+    await rename(unfinished, target)
   } catch (cause) {
     await rm(unfinished, { force: true })
     const reason = cause instanceof Error ? cause.message : String(cause)

@@ -28,6 +28,13 @@ async function inspectTarget(path: string): Promise<TargetState> {
       hint: 'Name a file inside the folder.',
     })
   }
+  // Renaming would put a file in the place of /dev/null.
+  if (target && !target.isFile()) {
+    throw new EngineError('file/not-a-file', {
+      message: `${path}: expected the name of a file, found a device, pipe or socket.`,
+      hint: 'Name a file that may be written.',
+    })
+  }
   const space = await statfs(folder).catch(() => undefined)
   return { exists: target !== undefined, freeBytes: space && space.bavail * space.bsize }
 }
