@@ -8,7 +8,7 @@ import { canProbe, GrowingProbe, probeTensor } from './probe-tensor.ts'
 import { chooseBudget, isWhole } from './read-budget.ts'
 
 export interface WeightsRead {
-  /** Of weights whose values were looked at, each counted once. */
+  /** Of weights that were looked at. */
   readonly bytes: number
   readonly isWhole: boolean
   /** Single rows may be read, wherever they lie. */
@@ -50,14 +50,18 @@ export async function checkWeights(
     const probe = await probeTensor(tensor, budget.probeBytes, budget.sample.places)
     probed.set(key, { tensor, probe })
   }
+  let sampled = 0
   const onBytes = ({ name: key }: TensorInfo, bytes: Uint8Array): void => {
+    sampled += bytes.byteLength
     if (budget.isSparing) probed.get(key)?.probe.add(bytes)
   }
   await checkTraining(looked, probed, { budget, onBytes, onProgress }, findings)
   const all = [...probed.values()].filter(({ probe }) => probe.elements > 0)
   checkValues(all, name, findings)
+  const values = all.reduce((sum, { probe }) => sum + probe.bytesRead, 0)
   return {
-    bytes: all.reduce((sum, { probe }) => sum + probe.bytesRead, 0),
+    // Of a model that is read whole, and over a network, matrices are measured in bytes that count already.
+    bytes: isWhole(budget) || budget.isSparing ? values : values + sampled,
     isWhole: isWhole(budget),
     isLocal: !budget.isSparing,
   }

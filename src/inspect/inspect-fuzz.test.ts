@@ -62,7 +62,9 @@ describe('inspectModelOn survives', () => {
     let described = 0
     for (let round = 0; round < ROUNDS; round++) {
       const files = { 'config.json': config, 'model.safetensors': damage(weights, 3000, random) }
-      const { model, ok } = await inspectModelOn(memoryFileHost('m', files), 'm', { weights: round % 4 === 0 })
+      const { model, ok } = await inspectModelOn(memoryFileHost('m', files), 'm', {
+        weights: round % 4 === 0,
+      })
       expect(ok).toBe(false)
       if (model.parameters.total > 0) described++
     }
