@@ -8,8 +8,9 @@ import { numberThat, someText, wholeNumber } from './option-values.ts'
 import type { Guard } from './program.ts'
 
 const RECIPES = `
-Recipes: f16, q8, q4, mixed (4 bits for the decoder's layers, 8 for the rest), or
-a JSON file; docs/quantisation.md describes them and what they lose.`
+Recipes: f16, q8, q4, mixed (4 bits for the decoder's layers, 8 for the rest),
+small (4 bits for vision too; wants --calibrate), or a JSON file;
+docs/quantisation.md describes them and what they lose.`
 
 export function addConvertCommands(program: Command, context: CommandContext, guard: Guard): void {
   addTerminalOptions(
@@ -17,7 +18,7 @@ export function addConvertCommands(program: Command, context: CommandContext, gu
       .command('convert')
       .argument('<model>', 'folder or .gguf file; "tiny" is the bundled one', someText)
       .argument('<out>', '.gguf file to write; the projector goes to mmproj-<out> beside it', someText)
-      .option('--recipe <name>', 'f16, q8, q4, mixed or a .json file', someText, 'mixed')
+      .option('--recipe <name>', 'f16, q8, q4, mixed, small or a .json file', someText, 'mixed')
       .option('--calibrate <folder>', 'pictures and questions to run the model on', someText)
       .option(
         '--target-loss <nats>',

@@ -76,7 +76,7 @@ function describeReport({
     ...(upgraded > 0 ? [`${upgraded} sensitive matrices got six bits`] : []),
     ...(loss
       ? [
-          `loss on the calibration set: mean KL ${loss.meanKl.toPrecision(3)} nats, ${(100 * loss.sameTop).toFixed(1)}% same likeliest token (${loss.positions} tokens)`,
+          `loss on calibration answers held out: mean KL ${loss.meanKl.toPrecision(3)} nats, ${(100 * loss.sameTop).toFixed(1)}% same likeliest token (${loss.positions} tokens)`,
         ]
       : []),
   ]

@@ -1,7 +1,7 @@
 /** One tensor from its source to its stored form, piece by piece, so that memory stays small whatever its size. */
 import { decodeBlocks } from '../quant/decode.ts'
 import { encodeBlocks } from '../quant/encode.ts'
-import { encodeSearched } from '../quant/encode-searched.ts'
+import { encodeSearched, type InputStatistics } from '../quant/encode-searched.ts'
 import { byteLengthOf, type TensorType } from '../quant/tensor-types.ts'
 import { readBytes } from '../shared/byte-source.ts'
 import { EngineError } from '../shared/errors.ts'
@@ -14,8 +14,8 @@ const PIECE_ELEMENTS = 2 ** 20
 export interface EncodeOptions {
   /** Fit scales by search. */
   readonly search: boolean
-  /** Weight of each column's error, (columns). */
-  readonly importance?: Float32Array | undefined
+  /** What is known of the matrix's inputs. */
+  readonly inputs?: InputStatistics | undefined
 }
 
 /** Yields the stored form in order. Pieces of equal types come as they are. */
@@ -87,12 +87,12 @@ function encodeValues(
   { name, info, shape }: SourceTensor,
   type: TensorType,
   values: Float32Array,
-  { search, importance }: EncodeOptions,
+  { search, inputs }: EncodeOptions,
 ): Uint8Array {
   try {
     if (type === 'F16') checkHalfRange(values)
     if (!search) return encodeBlocks(type, values)
-    return encodeSearched(type, values, shape.at(-1) ?? 1, importance)
+    return encodeSearched(type, values, shape.at(-1) ?? 1, inputs)
   } catch (cause) {
     if (!EngineError.isInstance(cause)) throw cause
     throw new EngineError(cause.code, {

@@ -26,7 +26,7 @@ export function planTensors(tensors: readonly SourceTensor[], recipe: Recipe): P
 function planTensor(source: SourceTensor, recipe: Recipe): PlannedTensor {
   const { name, role, info } = source
   if (!isMatrix(role)) {
-    const type = role === 'patch' ? patchType(source) : 'F32'
+    const type = role === 'patch' && recipe.types.vision !== 'F32' ? 'F16' : 'F32'
     const named = namedType(recipe, name)
     if (named === undefined || named === type) return { source, type }
     return { source, type, reason: `${named} is not possible: runtimes take it as ${type} only` }
@@ -51,18 +51,14 @@ function isMatrix(role: TensorRole): role is Exclude<TensorRole, 'patch' | 'vect
   return role !== 'patch' && role !== 'vector'
 }
 
-function patchType({ info }: SourceTensor): TensorType {
-  return info.type === 'F32' ? 'F32' : 'F16'
-}
-
 export function bitsPerWeight(type: TensorType): number {
   const { blockBytes, blockLength } = TENSOR_TYPES[type]
   return (blockBytes * 8) / blockLength
 }
 
-/** A recipe that names tensors which do not exist is misspelt. */
+/** A recipe of the user's that names tensors which do not exist is misspelt. */
 export function checkRecipeTensors(tensors: readonly SourceTensor[], recipe: Recipe): void {
-  for (const rule of recipe.tensors) {
+  for (const rule of recipe.tensors.filter(({ refines }) => refines === undefined)) {
     const single = { ...recipe, tensors: [rule] }
     if (tensors.some(({ name }) => namedType(single, name) !== undefined)) continue
     throw new EngineError('option/recipe', {

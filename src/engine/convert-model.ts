@@ -4,7 +4,13 @@ import { decodeAsStored } from '../convert/encode-tensor.ts'
 import { checkRecipeTensors, type PlannedTensor, planTensors } from '../convert/plan-tensors.ts'
 import { findRecipe, type Recipe } from '../convert/recipe.ts'
 import type { SourceModel } from '../convert/source-model.ts'
-import { type FilePlan, planFile, plannedByteLength, writeFile } from '../convert/write-file.ts'
+import {
+  type FilePlan,
+  planFile,
+  plannedByteLength,
+  type StatisticsOf,
+  writeFile,
+} from '../convert/write-file.ts'
 import { throwIfAborted } from '../shared/abort.ts'
 import { EngineError } from '../shared/errors.ts'
 import type { PendingFile, PendingFileHost } from '../shared/pending-file.ts'
@@ -73,7 +79,7 @@ export interface ConvertReport {
   readonly sourceBytes: number
   /** Of the files written. */
   readonly byteLength: number
-  /** On the calibration set, of the weights alone; undefined without calibration. */
+  /** On the calibration answers held out, of the weights alone; undefined without calibration. */
   readonly loss?: { readonly meanKl: number; readonly sameTop: number; readonly positions: number }
   /** Matrices that got six bits for the target loss. */
   readonly upgraded: number
@@ -117,20 +123,20 @@ export async function convertModelOn(
     checkRecipeTensors(all, recipe)
     let plans = planModel(model, planTensors(all, recipe))
     await checkTargets(host.output, model, target, plans, options.force ?? false)
-    let importance: ReadonlyMap<string, Float32Array> | undefined
+    let statisticsOf: StatisticsOf | undefined
     let loss: ConvertReport['loss']
     let upgraded = 0
     if (calibration) {
       const found = await calibrate(host, prepared, planTensors(all, recipe), recipe, calibration, options)
       plans = planModel(model, found.tensors)
-      ;({ importance, loss, upgraded } = found)
+      ;({ statisticsOf, loss, upgraded } = found)
       await checkTargets(host.output, model, target, plans, options.force ?? false)
     }
     throwIfAborted(signal)
     const files = await writeFiles(host.output, target, plans, {
       ...options,
       search: recipe.search,
-      importance,
+      statisticsOf,
     })
     return {
       recipe: recipe.name,
@@ -213,7 +219,7 @@ async function calibrate(
   { threads, targetLoss, onProgress, signal }: ConvertOptions,
 ): Promise<{
   tensors: readonly PlannedTensor[]
-  importance: ReadonlyMap<string, Float32Array>
+  statisticsOf: StatisticsOf
   loss: NonNullable<ConvertReport['loss']>
   upgraded: number
 }> {
@@ -226,17 +232,15 @@ async function calibrate(
   })
   try {
     const lessons = model.lessonCount
-    const importance = await model.observe(
-      (done) => onProgress?.({ step: 'calibrating', done, total: lessons }),
-      signal,
-    )
+    await model.observe((done) => onProgress?.({ step: 'calibrating', done, total: lessons }), signal)
+    const statisticsOf: StatisticsOf = (name) => model.statisticsOf(name)
     const trial: TrialModel = {
       async apply(tensors) {
         for (const tensor of tensors) {
           throwIfAborted(signal)
           const { name, role } = tensor.source
           if (role === 'vector' || role === 'patch') continue
-          const options = { search: recipe.search, importance: importance.get(name) }
+          const options = { search: recipe.search, inputs: statisticsOf(name) }
           await model.exchange(name, await decodeAsStored(tensor, options))
         }
       },
@@ -260,7 +264,7 @@ async function calibrate(
         hint: 'Take a recipe with more bits, or a higher target.',
       })
     }
-    return { tensors: chosen.tensors, importance, loss, upgraded: chosen.upgraded }
+    return { tensors: chosen.tensors, statisticsOf, loss, upgraded: chosen.upgraded }
   } finally {
     await model.dispose()
   }
@@ -268,14 +272,14 @@ async function calibrate(
 
 interface WriteAllOptions extends Pick<ConvertOptions, 'onProgress' | 'signal'> {
   readonly search: boolean
-  readonly importance: ReadonlyMap<string, Float32Array> | undefined
+  readonly statisticsOf: StatisticsOf | undefined
 }
 
 async function writeFiles(
   output: PendingFileHost,
   target: string,
   plans: readonly FilePlan[],
-  { search, importance, onProgress, signal }: WriteAllOptions,
+  { search, statisticsOf, onProgress, signal }: WriteAllOptions,
 ): Promise<ConvertedFile[]> {
   const paths = targetPaths(target, plans)
   const total = plans.reduce((sum, { byteLength }) => sum + byteLength, 0)
@@ -287,7 +291,7 @@ async function writeFiles(
       files.push(file)
       await writeFile(file, plan, {
         search,
-        importance,
+        statisticsOf,
         signal,
         onBytes(byteLength) {
           done += byteLength

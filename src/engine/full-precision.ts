@@ -7,6 +7,7 @@ import { argmax } from '../generation/sampler.ts'
 import { type Prompt, TokenSession } from '../generation/token-session.ts'
 import type { Matrix } from '../models/blocks/matrix.ts'
 import { encodeBlocks } from '../quant/encode.ts'
+import type { InputStatistics } from '../quant/encode-searched.ts'
 import { byteLengthOf } from '../quant/tensor-types.ts'
 import { throwIfAborted } from '../shared/abort.ts'
 import type { ChatMessage } from '../text/chat-template/chat-message.ts'
@@ -21,6 +22,10 @@ import type { SetItem } from './question-set.ts'
 
 /** Rows written to the device at a time; a multiple of the packed layout's panels of 8. */
 const PIECE_ROWS = 256
+
+/** Every fourth lesson judges, the others teach; with fewer than eight all do both. */
+const HELD_OUT_EVERY = 4
+const LEAST_TO_HOLD_OUT = 8
 
 /** A turn of an item with everything that does not depend on weights. */
 interface Lesson {
@@ -89,32 +94,39 @@ export class FullPrecisionModel {
     return this.#lessons.length
   }
 
+  /** Whether a lesson is kept from `observe` for `measure`, so that what was fitted to is not what is judged by. */
+  #isHeldOut(index: number): boolean {
+    return this.#lessons.length >= LEAST_TO_HOLD_OUT && index % HELD_OUT_EVERY === HELD_OUT_EVERY - 1
+  }
+
   /**
-   * Answers every lesson once and returns the mean square of each matrix's input columns, by the matrix's name. What
-   * the model expects is kept for `measure`.
+   * Answers every lesson once and looks at the inputs of all matrices, but for those held out. What the model expects is
+   * kept for `measure`.
    */
-  async observe(
-    onLesson?: (done: number) => void,
-    signal?: AbortSignal,
-  ): Promise<ReadonlyMap<string, Float32Array>> {
-    this.#observer.isObserving = true
+  async observe(onLesson?: (done: number) => void, signal?: AbortSignal): Promise<void> {
     try {
       for (const [index, lesson] of this.#lessons.entries()) {
+        this.#observer.isObserving = !this.#isHeldOut(index)
         lesson.expected = await this.#answer(lesson, signal)
         onLesson?.(index + 1)
       }
     } finally {
       this.#observer.isObserving = false
     }
-    return this.#observer.meanSquares
   }
 
-  /** How far the weights now on the device move the answers of the lessons `observe` has gone through. */
+  /** What `observe` has seen of a matrix's inputs; to be asked for when it has ended. */
+  statisticsOf(matrix: string): InputStatistics | undefined {
+    return this.#observer.statisticsOf(matrix)
+  }
+
+  /** How far the weights now on the device move the answers of lessons held out; of all where there are few. */
   async measure(signal?: AbortSignal): Promise<Divergence> {
     let sum = NO_DIVERGENCE
-    for (const lesson of this.#lessons) {
+    const holdsOut = this.#isHeldOut(HELD_OUT_EVERY - 1)
+    for (const [index, lesson] of this.#lessons.entries()) {
       const { expected } = lesson
-      if (expected === undefined) continue
+      if (expected === undefined || (holdsOut && !this.#isHeldOut(index))) continue
       const found = await this.#answer(lesson, signal)
       sum = addDivergence(
         sum,

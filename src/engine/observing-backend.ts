@@ -1,14 +1,18 @@
 /**
- * A backend that also sums up, per weight matrix, the squares of what the matrix is multiplied with. Works on float
- * matrices, whose products read their input as float32.
+ * A backend that also sums up what each weight matrix is multiplied with: the second moments of its inputs. Works on
+ * float matrices, whose products read their input as float32.
  */
 import type { Backend, BufferRef, DeviceBuffer, OpArguments } from '../backend/backend.ts'
 import type { OpName } from '../backend/ops.ts'
+import type { InputStatistics } from '../quant/encode-searched.ts'
+import { type ErrorFeedback, factorizeMoments, type Moments } from '../quant/error-feedback.ts'
 
 /** Rows looked at per product. Neighbouring rows are alike, and captures of long passes would fill the memory. */
 const MAX_ROWS = 64
 /** Moves the window over longer inputs from product to product, so that in the end all places are seen. */
 const WINDOW_STEP = 37
+/** Of all moments: those of SmolVLM-500M take 0.9 GB. Inputs beyond get mean squares only. */
+const MAX_MOMENT_BYTES = 1.5e9
 
 interface Capture {
   readonly rows: number
@@ -17,19 +21,68 @@ interface Capture {
   readonly names: string[]
 }
 
-interface Sum {
-  readonly squares: Float64Array // (columns)
-  rows: number
+/** Of one input, which several matrices may read. */
+class InputSum {
+  readonly columns: number
+  readonly #squares: Float64Array // (columns)
+  #moments: Moments | undefined
+  #feedback: ErrorFeedback | undefined
+  #passes = 0
+
+  constructor(columns: number, keepsMoments: boolean) {
+    this.columns = columns
+    this.#squares = new Float64Array(columns)
+    if (keepsMoments) this.#moments = new Float32Array((columns * (columns + 1)) / 2)
+  }
+
+  get keepsMoments(): boolean {
+    return this.#moments !== undefined
+  }
+
+  add(values: Float32Array): void {
+    const squares = this.#squares
+    for (let i = 0; i < values.length; i++) {
+      const column = i % this.columns
+      squares[column] = (squares[column] as number) + (values[i] as number) ** 2
+    }
+    this.#passes++
+  }
+
+  /** @param products Sums over the same rows, (columns, columns). */
+  addProducts(products: Float32Array): void {
+    const moments = this.#moments as Moments
+    for (let i = 0, at = 0; i < this.columns; i++) {
+      for (let j = 0; j <= i; j++, at++) {
+        moments[at] = (moments[at] as number) + (products[i * this.columns + j] as number)
+      }
+    }
+  }
+
+  /** Nothing may be added afterwards: factors take the moments' place in memory. */
+  finish(): InputStatistics {
+    if (this.#moments) {
+      this.#feedback = factorizeMoments(
+        this.#moments.map((sum) => sum / this.#passes),
+        this.columns,
+      )
+      this.#moments = undefined
+    }
+    return {
+      importance: Float32Array.from(this.#squares, (sum) => sum / this.#passes),
+      feedback: this.#feedback,
+    }
+  }
 }
 
 export class ObservingBackend implements Backend {
   readonly #inner: Backend
   readonly #nameOf: (matrix: BufferRef) => string | undefined
-  readonly #sums = new Map<string, Sum>()
+  readonly #sums = new Map<string, InputSum>()
   #pending: Capture[] = []
   /** The capture that the next product shares when it reads the same input. */
   #last: { x: BufferRef; capture: Capture } | undefined
   #products = 0
+  #momentBytes = 0
   isObserving = false
 
   /** @param nameOf The matrix that lies at a place; undefined for one of no interest. */
@@ -38,20 +91,20 @@ export class ObservingBackend implements Backend {
     this.#nameOf = nameOf
   }
 
-  /** Mean square of each input column, by matrix. */
-  get meanSquares(): ReadonlyMap<string, Float32Array> {
-    return new Map(
-      [...this.#sums].map(([name, { squares, rows }]) => [
-        name,
-        Float32Array.from(squares, (sum) => sum / rows),
-      ]),
-    )
+  /** What was seen of a matrix's inputs; undefined when nothing was. Ends the observation of these inputs. */
+  statisticsOf(matrix: string): InputStatistics | undefined {
+    return this.#sums.get(matrix)?.finish()
   }
 
   enqueue<Name extends OpName>(op: Name, args: OpArguments<Name>): void {
     if (!this.isObserving || op !== 'matmulFloat') this.#last = undefined
     else this.#capture(args as OpArguments<'matmulFloat'>)
     this.#inner.enqueue(op, args)
+  }
+
+  /** Never recorded: each call is looked at. */
+  repeat(_key: object, index: number, _limit: number, enqueueAll: (index: number) => void): void {
+    enqueueAll(index)
   }
 
   async flush(signal?: AbortSignal): Promise<void> {
@@ -95,19 +148,53 @@ export class ObservingBackend implements Backend {
     for (const { rows, columns, copy, names } of captures) {
       const bytes = await this.#inner.read(copy, rows * columns * 4)
       this.#inner.free(copy)
-      const values = new Float32Array(bytes.buffer)
-      for (const name of names) this.#add(name, values, rows, columns)
+      // Each pass counts alike: an answer's few tokens as much as the many of its prompt and pictures.
+      const scale = Math.sqrt(1 / rows)
+      const values = new Float32Array(bytes.buffer).map((value) => value * scale)
+      const sum = this.#sumOf(names, columns)
+      sum.add(values)
+      if (sum.keepsMoments) sum.addProducts(await this.#multiply(values, rows, columns))
     }
   }
 
-  #add(name: string, values: Float32Array, rows: number, columns: number): void {
-    const sum = this.#sums.get(name) ?? { squares: new Float64Array(columns), rows: 0 }
-    this.#sums.set(name, sum)
-    const { squares } = sum
-    for (let i = 0; i < values.length; i++) {
-      squares[i % columns] = (squares[i % columns] as number) + (values[i] as number) ** 2
+  /** The sum that matrices reading one input share. */
+  #sumOf(names: readonly string[], columns: number): InputSum {
+    const [first = ''] = names
+    let sum = this.#sums.get(first)
+    if (sum === undefined) {
+      const byteLength = 2 * columns * (columns + 1)
+      const fits = this.#momentBytes + byteLength <= MAX_MOMENT_BYTES
+      if (fits) this.#momentBytes += byteLength
+      sum = new InputSum(columns, fits)
     }
-    sum.rows += rows
+    for (const name of names) this.#sums.set(name, sum)
+    return sum
+  }
+
+  /** Xᵀ X on the device, as a linear layer of Xᵀ with Xᵀ for its weights: (columns, columns). */
+  async #multiply(values: Float32Array, rows: number, columns: number): Promise<Float32Array> {
+    const inner = this.#inner
+    const transposed = new Float32Array(values.length)
+    for (let row = 0; row < rows; row++) {
+      for (let column = 0; column < columns; column++) {
+        transposed[column * rows + row] = values[row * columns + column] as number
+      }
+    }
+    const x = inner.alloc(transposed.byteLength)
+    const matrix = inner.alloc(inner.matrixByteLength('F32', columns, rows))
+    const out = inner.alloc(columns * columns * 4)
+    try {
+      inner.write(x, new Uint8Array(transposed.buffer))
+      const packing = { type: 'F32' as const, source: x, matrix, rows: columns, columns: rows, firstRow: 0 }
+      inner.enqueue('packRows', packing)
+      inner.enqueue('matmulFloat', {
+        ...{ type: 'F32', x, matrix, bias: undefined, out, accumulate: 0 },
+        ...{ m: columns, n: columns, k: rows },
+      })
+      return new Float32Array((await inner.read(out, columns * columns * 4)).buffer)
+    } finally {
+      for (const buffer of [x, matrix, out]) inner.free(buffer)
+    }
   }
 
   get info(): Backend['info'] {
@@ -128,11 +215,6 @@ export class ObservingBackend implements Backend {
 
   matrixByteLength(...args: Parameters<Backend['matrixByteLength']>): number {
     return this.#inner.matrixByteLength(...args)
-  }
-
-  /** Never recorded: every operation must be seen. */
-  repeat(_key: object, index: number, _limit: number, enqueueAll: (index: number) => void): void {
-    enqueueAll(index)
   }
 
   write(target: BufferRef, bytes: Uint8Array): void {

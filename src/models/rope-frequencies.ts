@@ -51,9 +51,18 @@ function scaleFrequency(frequency: number, scaling: RopeScaling): number {
   }
 }
 
-/** What each pair's frequency is divided by under `scaling`, as `ROPE_DIVISORS` holds it. */
-export function ropeDivisors(base: number, headDim: number, scaling: RopeScaling): Float32Array {
-  const plain = ropeFrequencies(base, headDim, { type: 'default' })
-  const scaled = ropeFrequencies(base, headDim, scaling)
-  return plain.map((frequency, i) => frequency / (scaled[i] as number))
+/** What Llama 3's scaling divides each pair's frequency by, as `ROPE_DIVISORS` holds it; in float64 until it is stored. */
+export function ropeDivisors(
+  base: number,
+  headDim: number,
+  scaling: RopeScaling & { type: 'llama3' },
+): Float32Array {
+  const { factor, lowFreqFactor, highFreqFactor, originalContext } = scaling
+  return Float32Array.from({ length: headDim / 2 }, (_, i) => {
+    const wavelength = 2 * Math.PI * base ** ((2 * i) / headDim)
+    if (wavelength < originalContext / highFreqFactor) return 1
+    if (wavelength > originalContext / lowFreqFactor) return factor
+    const smooth = (originalContext / wavelength - lowFreqFactor) / (highFreqFactor - lowFreqFactor)
+    return 1 / ((1 - smooth) / factor + smooth)
+  })
 }

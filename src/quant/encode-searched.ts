@@ -1,7 +1,8 @@
 /**
  * Float32 to blocks of 32 whose scale (and minimum) is searched for the least weighted squared error, instead of
  * being read off the largest element as `encodeBlocks` does. With the mean squares of a layer's inputs as importance,
- * the error that is minimised is that of the layer's output, as far as inputs are uncorrelated.
+ * the error that is minimised is that of the layer's output, as far as inputs are uncorrelated; with error feedback
+ * correlated inputs count as well.
  *
  * Method: several roundings are tried, each gets its least-squares scale (as in ggml's quantisation with an importance
  * matrix); then the best is refined in turns, codes for the stored scale and scale for the codes, until nothing gains.
@@ -9,6 +10,7 @@
 import { EngineError } from '../shared/errors.ts'
 import { IQ4_VALUES, nearestIq4Code } from './code-tables.ts'
 import { encodeBlocks } from './encode.ts'
+import type { ErrorFeedback } from './error-feedback.ts'
 import { fitScaleAndMin, type OffsetSearch } from './fit-scale.ts'
 import { halfAt } from './half.ts'
 import { storeHalf } from './store-half.ts'
@@ -25,6 +27,8 @@ interface LevelGrid {
   readonly toCode: (scaled: number) => number
   /** By code. */
   readonly levels: Float32Array
+  /** A code whose level is not 0, from which a scale can be told. */
+  readonly unitCode: number
   /** For each try, the level that the element of largest magnitude is moved to before rounding. */
   readonly targets: readonly number[]
 }
@@ -36,6 +40,7 @@ function symmetricGrid(zeroPoint: number): LevelGrid {
   return {
     toCode: (scaled) => Math.max(0, Math.min(most, Math.floor(scaled + zeroPoint + 0.5))),
     levels: Float32Array.from({ length: most + 1 }, (_, code) => code - zeroPoint),
+    unitCode: 0,
     targets: moves.flatMap((move) => [-zeroPoint + move, zeroPoint - 1 + move]),
   }
 }
@@ -43,70 +48,151 @@ function symmetricGrid(zeroPoint: number): LevelGrid {
 const TABLE_GRID: LevelGrid = {
   toCode: nearestIq4Code,
   levels: IQ4_VALUES,
+  unitCode: 0,
   targets: Array.from({ length: 17 }, (_, step) => (step - 8) * 2.5).flatMap((move) => [
     (IQ4_VALUES[0] as number) + move,
     (IQ4_VALUES[15] as number) + move,
   ]),
 }
 
-type PackBlock = (codes: Uint8Array, out: Uint8Array, at: number) => void
-type EncodeBlock = (
-  values: Float32Array,
-  from: number,
-  weights: Float64Array,
-  out: Uint8Array,
-  at: number,
-) => void
+/** How a block of a type is fitted and stored. */
+interface BlockForm {
+  /** Writes scale (and minimum) in front of the codes, for the least weighted error. */
+  readonly fit: (
+    values: Float32Array,
+    from: number,
+    weights: Float32Array,
+    out: Uint8Array,
+    at: number,
+  ) => void
+  /** By code: what the block's elements may be once scale and minimum are stored. */
+  readonly levels: (out: Uint8Array, at: number, levels: Float32Array) => void
+  /** The nearest of these levels. */
+  readonly nearest: (value: number, levels: Float32Array) => number
+  readonly pack: (codes: Uint8Array, out: Uint8Array, at: number) => void
+  readonly levelCount: number
+}
 
-const ENCODERS: Partial<Record<TensorType, EncodeBlock>> = {
-  Q4_0: levelEncoder(symmetricGrid(8), packNibbles, 2),
-  Q5_0: levelEncoder(symmetricGrid(16), packFiveBits, 2),
-  IQ4_NL: levelEncoder(TABLE_GRID, packNibbles, 2),
-  Q4_1: offsetEncoder({ levels: 15, start: -1, step: 0.1, steps: 20 }, packNibbles),
-  Q5_1: offsetEncoder({ levels: 31, start: -0.5, step: 0.1, steps: 15 }, packFiveBits),
+const FORMS: Partial<Record<TensorType, BlockForm>> = {
+  Q4_0: gridForm(symmetricGrid(8), packNibbles),
+  Q5_0: gridForm(symmetricGrid(16), packFiveBits),
+  IQ4_NL: gridForm(TABLE_GRID, packNibbles),
+  Q4_1: offsetForm({ levels: 15, start: -1, step: 0.1, steps: 20 }, packNibbles),
+  Q5_1: offsetForm({ levels: 31, start: -0.5, step: 0.1, steps: 15 }, packFiveBits),
+}
+
+/** What is known of the inputs of the layer whose weights are encoded. */
+export interface InputStatistics {
+  /** Weight of each column's error, at least 0: mean squares. */
+  readonly importance: Float32Array // (columns)
+  /** How errors of columns make up for each other. */
+  readonly feedback?: ErrorFeedback | undefined
 }
 
 /** True for types whose blocks are searched here; others are encoded as `encodeBlocks` does. */
 export function isSearchable(type: TensorType): boolean {
-  return ENCODERS[type] !== undefined
+  return FORMS[type] !== undefined
 }
 
 /**
  * Encodes whole rows into fresh bytes. Types without a search here are encoded plainly.
  *
  * @param values (rows, columns); `columns` is a multiple of the type's block length.
- * @param importance Weight of each column's error, (columns); at least 0. Default: all alike.
- * @throws EngineError as `encodeBlocks`, and `format/wrong-importance` for a list of another length than `columns`.
+ * @param inputs Default: all columns alike and no feedback.
+ * @throws EngineError as `encodeBlocks`, and `format/wrong-importance` for statistics of another number of columns.
  */
 export function encodeSearched(
   type: TensorType,
   values: Float32Array,
   columns: number,
-  importance?: Float32Array,
+  inputs?: InputStatistics,
 ): Uint8Array {
-  const encode = ENCODERS[type]
-  if (importance !== undefined && importance.length !== columns) {
+  const form = FORMS[type]
+  const given = inputs?.feedback?.columns ?? inputs?.importance.length ?? columns
+  if (given !== columns) {
     throw new EngineError('format/wrong-importance', {
-      message: `Rows of ${columns} elements need ${columns} importances, found ${importance.length}.`,
+      message: `Rows of ${columns} elements need statistics of ${columns} inputs, found ${given}.`,
     })
   }
-  if (encode === undefined) return encodeBlocks(type, values)
+  if (form === undefined) return encodeBlocks(type, values)
   checkFinite(type, values)
-  const weights = columnWeights(columns, importance)
   const out = new Uint8Array(byteLengthOf(type, values.length))
-  const { blockBytes } = TENSOR_TYPES[type]
-  for (let block = 0, at = 0; block < values.length; block += LENGTH, at += blockBytes) {
-    const column = block % columns
-    encode(values, block, weights.subarray(column, column + LENGTH), out, at)
-  }
+  if (inputs?.feedback) encodeWithFeedback(form, TENSOR_TYPES[type].blockBytes, values, inputs.feedback, out)
+  else
+    encodeAlone(form, TENSOR_TYPES[type].blockBytes, values, columnWeights(columns, inputs?.importance), out)
   return out
 }
 
-function columnWeights(columns: number, importance: Float32Array | undefined): Float64Array {
-  if (importance === undefined) return new Float64Array(columns).fill(1)
+/** Each element for itself. */
+function encodeAlone(
+  form: BlockForm,
+  blockBytes: number,
+  values: Float32Array,
+  weights: Float32Array,
+  out: Uint8Array,
+): void {
+  const codes = new Uint8Array(LENGTH)
+  const levels = new Float32Array(form.levelCount)
+  for (let block = 0, at = 0; block < values.length; block += LENGTH, at += blockBytes) {
+    const column = block % weights.length
+    form.fit(values, block, weights.subarray(column, column + LENGTH), out, at)
+    form.levels(out, at, levels)
+    for (let i = 0; i < LENGTH; i++) codes[i] = form.nearest(values[block + i] as number, levels)
+    form.pack(codes, out, at)
+  }
+}
+
+/** Each element with what it is to make up for of the errors before it in its row. */
+function encodeWithFeedback(
+  form: BlockForm,
+  blockBytes: number,
+  values: Float32Array,
+  { columns, variances, shares }: ErrorFeedback,
+  out: Uint8Array,
+): void {
+  const codes = new Uint8Array(LENGTH)
+  const levels = new Float32Array(form.levelCount)
+  const errors = new Float64Array(columns)
+  const wanted = new Float32Array(LENGTH)
+  for (let row = 0, at = 0; row < values.length; row += columns) {
+    for (let block = 0; block < columns; block += LENGTH, at += blockBytes) {
+      for (let i = 0; i < LENGTH; i++) {
+        const column = block + i
+        wanted[i] = (values[row + column] as number) + carried(errors, shares, column, 0, block)
+      }
+      form.fit(wanted, 0, variances.subarray(block, block + LENGTH), out, at)
+      form.levels(out, at, levels)
+      for (let i = 0; i < LENGTH; i++) {
+        const column = block + i
+        const value = (wanted[i] as number) + carried(errors, shares, column, block, column)
+        const code = form.nearest(value, levels)
+        codes[i] = code
+        errors[column] = (values[row + column] as number) - (levels[code] as number)
+      }
+      form.pack(codes, out, at)
+    }
+  }
+}
+
+/** What `column` takes over of the errors of columns `from` to `to`. */
+function carried(
+  errors: Float64Array,
+  shares: Float32Array,
+  column: number,
+  from: number,
+  to: number,
+): number {
+  const start = (column * (column - 1)) / 2
+  let sum = 0
+  for (let i = from; i < to; i++) sum += (errors[i] as number) * (shares[start + i] as number)
+  return sum
+}
+
+function columnWeights(columns: number, importance: Float32Array | undefined): Float32Array {
+  if (importance === undefined) return new Float32Array(columns).fill(1)
   const mean = importance.reduce((sum, value) => sum + value, 0) / columns
-  if (!(mean > 0)) return new Float64Array(columns).fill(1)
-  return Float64Array.from(importance, (value) => value / mean + LEAST_IMPORTANCE)
+  if (!(mean > 0)) return new Float32Array(columns).fill(1)
+  return importance.map((value) => value / mean + LEAST_IMPORTANCE)
 }
 
 function checkFinite(type: TensorType, values: Float32Array): void {
@@ -119,25 +205,34 @@ function checkFinite(type: TensorType, values: Float32Array): void {
 }
 
 /** f16 scale, then codes. */
-function levelEncoder(grid: LevelGrid, pack: PackBlock, headBytes: number): EncodeBlock {
+function gridForm(grid: LevelGrid, pack: BlockForm['pack']): BlockForm {
   const codes = new Uint8Array(LENGTH)
-  const best = new Uint8Array(LENGTH)
-  return (values, from, weights, out, at) => {
-    storeHalf(searchLevelScale(values, from, weights, grid), out, at)
-    let scale = halfAt(out, at)
-    let leastError = chooseCodes(values, from, weights, grid, scale, best)
-    for (let round = 0; round < MAX_ROUNDS; round++) {
-      storeHalf(fitLevelScale(values, from, weights, grid, best), out, at)
-      const candidate = halfAt(out, at)
-      if (candidate === scale) break
-      const error = chooseCodes(values, from, weights, grid, candidate, codes)
-      if (!(error < leastError)) break
-      leastError = error
-      scale = candidate
-      best.set(codes)
-    }
-    storeHalf(scale, out, at)
-    pack(best, out, at + headBytes)
+  return {
+    levelCount: grid.levels.length,
+    fit(values, from, weights, out, at) {
+      storeHalf(searchLevelScale(values, from, weights, grid), out, at)
+      let scale = halfAt(out, at)
+      let leastError = chooseCodes(values, from, weights, grid, scale, codes)
+      for (let round = 0; round < MAX_ROUNDS; round++) {
+        storeHalf(fitLevelScale(values, from, weights, grid, codes), out, at)
+        const candidate = halfAt(out, at)
+        if (candidate === scale) break
+        const error = chooseCodes(values, from, weights, grid, candidate, codes)
+        if (!(error < leastError)) break
+        leastError = error
+        scale = candidate
+      }
+      storeHalf(scale, out, at)
+    },
+    levels(out, at, levels) {
+      const scale = halfAt(out, at)
+      for (let code = 0; code < levels.length; code++) levels[code] = scale * (grid.levels[code] as number)
+    },
+    nearest(value, levels) {
+      const step = (levels[grid.unitCode] as number) / (grid.levels[grid.unitCode] as number)
+      return grid.toCode(step === 0 ? 0 : value / step)
+    },
+    pack: (block, out, at) => pack(block, out, at + 2),
   }
 }
 
@@ -145,7 +240,7 @@ function levelEncoder(grid: LevelGrid, pack: PackBlock, headBytes: number): Enco
 function searchLevelScale(
   values: Float32Array,
   from: number,
-  weights: Float64Array,
+  weights: Float32Array,
   grid: LevelGrid,
 ): number {
   let extreme = 0
@@ -180,7 +275,7 @@ function searchLevelScale(
 function fitLevelScale(
   values: Float32Array,
   from: number,
-  weights: Float64Array,
+  weights: Float32Array,
   { levels }: LevelGrid,
   codes: Uint8Array,
 ): number {
@@ -199,7 +294,7 @@ function fitLevelScale(
 function chooseCodes(
   values: Float32Array,
   from: number,
-  weights: Float64Array,
+  weights: Float32Array,
   { toCode, levels }: LevelGrid,
   scale: number,
   codes: Uint8Array,
@@ -215,19 +310,26 @@ function chooseCodes(
 }
 
 /** f16 scale, f16 minimum, then codes. */
-function offsetEncoder(search: OffsetSearch, pack: PackBlock): EncodeBlock {
-  const codes = new Uint8Array(LENGTH)
-  return (values, from, weights, out, at) => {
-    const fit = fitScaleAndMin(values, from, LENGTH, weights, search)
-    storeHalf(fit.scale, out, at)
-    storeHalf(-fit.min, out, at + 2)
-    const scale = halfAt(out, at)
-    const min = halfAt(out, at + 2)
-    for (let i = 0; i < LENGTH; i++) {
-      const code = scale === 0 ? 0 : Math.floor(((values[from + i] as number) - min) / scale + 0.5)
-      codes[i] = Math.max(0, Math.min(search.levels, code))
-    }
-    pack(codes, out, at + 4)
+function offsetForm(search: OffsetSearch, pack: BlockForm['pack']): BlockForm {
+  return {
+    levelCount: search.levels + 1,
+    fit(values, from, weights, out, at) {
+      const { scale, min } = fitScaleAndMin(values, from, LENGTH, Float64Array.from(weights), search)
+      storeHalf(scale, out, at)
+      storeHalf(-min, out, at + 2)
+    },
+    levels(out, at, levels) {
+      const scale = halfAt(out, at)
+      const min = halfAt(out, at + 2)
+      for (let code = 0; code < levels.length; code++) levels[code] = Math.fround(scale * code) + min
+    },
+    nearest(value, levels) {
+      const min = levels[0] as number
+      const scale = ((levels[search.levels] as number) - min) / search.levels
+      const code = scale === 0 ? 0 : Math.floor((value - min) / scale + 0.5)
+      return Math.max(0, Math.min(search.levels, code))
+    },
+    pack: (block, out, at) => pack(block, out, at + 4),
   }
 }
 
