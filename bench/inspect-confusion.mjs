@@ -51,10 +51,9 @@ for (const truth of ['initialized', 'trained']) {
       if (precision.startsWith('Q') && (tensor.shape[1] ?? 0) % 32 !== 0) continue
       const sample = await readMatrixSample(await requantize(tensor, precision))
       const { looks, z, statistic } = judgeMatrix(sample)
-      const group =
-        truth === 'initialized'
-          ? `initialised, ${tensor.name.split('.')[1] === 'normal-0' ? 'normal-0.02' : tensor.name.split('.')[1]}`
-          : `trained, ${tensor.name.split('.')[1]}`
+      // `initialized.normal-0.02.64x64.0` or `trained.tiny.<tensor>`
+      const [, kind] = /^[a-z]+\.([a-z]+(?:-[a-z0-9.]*[a-z0-9])?)\./.exec(tensor.name) ?? []
+      const group = `${truth}, ${kind}`
       for (const row of [group, `${truth} at ${precision}`]) {
         const counts = table.get(row) ?? new Map()
         counts.set(looks, (counts.get(looks) ?? 0) + 1)

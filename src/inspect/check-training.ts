@@ -48,6 +48,9 @@ const MAX_DESCRIBED = 4
 /** A projector that belongs to its neighbours lies at 20 and more; chance stays below 5. */
 const FOREIGN_Z = TRAINED_Z
 
+/** Each takes up to a second. In trained models one or two matrices need one. */
+const MAX_SECOND_LOOKS = 16
+
 /** Tables that are read by position: smooth or sinusoidal whether trained or not. */
 const TABLE = /position_embd|position_embedding|class_embd|class_embedding/
 
@@ -68,6 +71,7 @@ export async function checkTraining(
     }
   }
   const untrained = new Set<JudgedPart>()
+  let looks = 0
   for (const part of PARTS) {
     const matrices = judged.filter((matrix) => matrix.part === part && matrix.verdict.looks !== 'unjudged')
     const suspects = matrices.filter((matrix) => matrix.verdict.looks !== 'trained')
@@ -79,7 +83,8 @@ export async function checkTraining(
       // A tower or decoder of mostly random matrices has no trained neighbours to ask.
       const asks =
         suspect.verdict.looks === 'random' && !(isShared && (part === 'layers' || part === 'vision'))
-      if (!asks || !(await knowsNeighbours(suspect, judged, neighbours))) initialized.push(suspect)
+      const mayAsk = asks && looks++ < MAX_SECOND_LOOKS
+      if (!mayAsk || !(await knowsNeighbours(suspect, judged, neighbours))) initialized.push(suspect)
     }
     if (initialized.length === 0) continue
     if (initialized.length / matrices.length >= UNTRAINED_SHARE) {

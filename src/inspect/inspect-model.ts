@@ -76,7 +76,9 @@ async function inspectOpened(
   const preprocessor = parsed && (await readPictureSettings(opened, parsed.config, findings))
   const text = await readText(opened, embedding, hasVision, findings)
   const card = opened.text ? cardOfGguf(opened.text) : parseModelCard(await readReadme(opened))
-  checkClaims(opened, reference, hasVision, text, findings)
+  // The mmproj file of a family that is not known may lie anywhere, and its image token may be called anything.
+  const maySee = hasVision || (opened.text !== undefined && parsed === undefined)
+  checkClaims(opened, reference, maySee, text, findings)
   const read = options.weights === false ? NOTHING_READ : await checkWeights(opened, options, findings)
   if (embedding && text.tokenizer && read.isLocal) {
     await checkEmbedding(embedding, text.tokenizer, text.turnTokens, findings)

@@ -63,8 +63,9 @@ class ModelOpener {
   async openFolder(host: FileHost, projector: string | undefined): Promise<OpenedModel> {
     const names = await this.#folder.list()
     const ggufs = names.filter((name) => name.endsWith('.gguf')).sort()
-    const hasRepository = names.includes('config.json') || names.some((name) => name.endsWith('.safetensors'))
-    if (hasRepository || ggufs.length === 0) return this.openRepository(undefined)
+    // Repositories of GGUF files often carry the config.json of the model they were made from.
+    const hasSafetensors = names.some((name) => name.endsWith('.safetensors'))
+    if (hasSafetensors || ggufs.length === 0) return this.openRepository(undefined)
     const firsts = ggufs.filter((name) => Number(PART.exec(name)?.[1] ?? 1) === 1)
     const kinds = await Promise.all(firsts.map((name) => this.#isProjectorFile(name)))
     const texts = firsts.filter((_, index) => kinds[index] !== true)

@@ -71,6 +71,34 @@ describe('sound models', () => {
   })
 })
 
+describe('what is no fault', () => {
+  const pairOf = (change?: Parameters<typeof ggufPair>[1]) =>
+    ggufPair(folders.create(new SpoilableModel().files()), change)
+
+  it('the config.json that repositories of GGUF files carry', async () => {
+    const files = { ...pairOf(), 'config.json': '{"model_type": "idefics3"}', 'README.md': '# GGUF' }
+    expect(codesOf(await inspectFiles(files, { weights: false }))).toEqual([])
+  })
+
+  it('other models in the folder of a file that was named', async () => {
+    const files = { ...pairOf(), 'other.gguf': 'GGUF but damaged' }
+    const inspection = await inspectFiles(files, { fileName: 'model-q8_0.gguf', weights: false })
+    expect(codesOf(inspection)).toEqual([])
+    expect(inspection.model.pictures?.tokensPerFrame).toBe(64)
+  })
+
+  it('a family that is not known is named as that only', async () => {
+    const files = pairOf((text) =>
+      text.metadata.set('general.architecture', { type: 'string', value: 'qwen2vl' }),
+    )
+    const inspection = await inspectFiles(
+      { 'Qwen2-VL-Instruct.gguf': files['model-q8_0.gguf'] },
+      { name: 'Qwen2-VL', weights: false },
+    )
+    expect(codesOf(inspection)).toEqual(['model/unknown-architecture'])
+  })
+})
+
 function showsInWeights(code: FindingCode, also: readonly FindingCode[]): boolean {
   return [code, ...also].some((one) => /^weights|foreign/.test(one))
 }
