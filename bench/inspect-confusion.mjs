@@ -52,7 +52,7 @@ for (const truth of ['initialized', 'trained']) {
       const sample = await readMatrixSample(await requantize(tensor, precision))
       const { looks, z, statistic } = judgeMatrix(sample)
       // `initialized.normal-0.02.64x64.0` or `trained.tiny.<tensor>`
-      const [, kind] = /^[a-z]+\.([a-z]+(?:-[a-z0-9.]*[a-z0-9])?)\./.exec(tensor.name) ?? []
+      const [, kind] = /^[a-z]+\.(normal-0\.02|[^.]+)\./.exec(tensor.name) ?? []
       const group = `${truth}, ${kind}`
       for (const row of [group, `${truth} at ${precision}`]) {
         const counts = table.get(row) ?? new Map()
