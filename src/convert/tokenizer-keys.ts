@@ -139,9 +139,10 @@ function specialIds(definition: TokenizerDefinition, files: TokenizerFiles): Map
   }
   const generation = isJsonObject(files.generationConfig) ? files.generationConfig : {}
   const ends = [generation['eos_token_id']].flat().filter((id) => Number.isInteger(id)) as number[]
-  const eos = idOf(definition.eosToken) ?? ends[0]
+  const eos = idOf(definition.eosToken) ?? ends[0] ?? definition.suffixIds[0]
   const ids: [string, number | undefined][] = [
-    ['bos', idOf(definition.bosToken)],
+    // What is put before a text is what readers call the beginning.
+    ['bos', definition.prefixIds[0] ?? idOf(definition.bosToken)],
     ['eos', eos],
     ['eot', ends.find((id) => id !== eos && definition.tokens[id] !== undefined)],
     ['unknown', named('unk_token')],
