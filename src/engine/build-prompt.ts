@@ -4,6 +4,7 @@ import { EngineError } from '../shared/errors.ts'
 import { type ChatMessage, mapMessageTexts } from '../text/chat-template/chat-message.ts'
 import { expandImages, IMAGE_PLACEHOLDER } from '../text/image-prompt.ts'
 import { createNeutralizer } from '../text/neutralize.ts'
+import type { Tokenizer } from '../text/tokenizer/tokenizer.ts'
 import type { LoadedModel } from './loaded-model.ts'
 import type { Picture } from './picture.ts'
 
@@ -16,16 +17,43 @@ export function buildChatPrompt(
   const { tokenizer, template } = loaded.text
   const neutralize = createNeutralizer([...tokenizer.specialTokens, IMAGE_PLACEHOLDER])
   const rendered = template.render(mapMessageTexts(messages, neutralize), { addGenerationPrompt: true })
-  const begins = tokenizer.bosToken !== undefined && rendered.startsWith(tokenizer.bosToken)
   // As the reference: processors of vision models and GGUF runtimes add what the tokenizer's own rule adds, unless the
   // template wrote it; chat templates of text models stand for themselves.
   const addSpecialTokens =
-    !begins && (loaded.model.pictures !== undefined || loaded.preprocessor !== undefined)
+    !beginsAlready(tokenizer, rendered) &&
+    (loaded.model.pictures !== undefined || loaded.preprocessor !== undefined)
   return placePictures(loaded, rendered, pictures, addSpecialTokens)
+}
+
+/** The texts of messages one after the other, control tokens included, begun as the tokenizer begins texts. */
+export function buildPlainPrompt(
+  loaded: LoadedModel,
+  messages: readonly ChatMessage[],
+  pictures: readonly Picture[],
+): Prompt {
+  // What looks like the place of a picture is text, except where a picture is.
+  const neutralize = createNeutralizer([IMAGE_PLACEHOLDER])
+  const text = messages
+    .flatMap(({ content }) => content)
+    .map((part) => (part.type === 'image' ? IMAGE_PLACEHOLDER : neutralize(part.text)))
+    .join('')
+  return placePictures(loaded, text, pictures, !beginsAlready(loaded.text.tokenizer, text))
+}
+
+function beginsAlready({ bosToken }: Tokenizer, text: string): boolean {
+  return bosToken !== undefined && text.startsWith(bosToken)
 }
 
 /** Raw text, control tokens included, with `<image>` where a picture goes. */
 export function buildRawPrompt(loaded: LoadedModel, text: string, pictures: readonly Picture[]): Prompt {
+  const places = text.split(IMAGE_PLACEHOLDER).length - 1
+  // To a text model the placeholder is text like any other.
+  if (places !== pictures.length && loaded.model.pictures !== undefined) {
+    throw new EngineError('option/prompt', {
+      message: `The prompt has ${IMAGE_PLACEHOLDER} ${places} times, expected one for each picture, of which there are ${pictures.length}.`,
+      hint: `Write ${IMAGE_PLACEHOLDER} where the picture goes, and give that picture.`,
+    })
+  }
   return placePictures(loaded, text, pictures, false)
 }
 

@@ -115,6 +115,13 @@ describe('openFile refuses', () => {
     })
   })
 
+  it('an empty path', async () => {
+    await expect(openFile('')).rejects.toMatchObject({
+      code: 'file/not-found',
+      message: 'Expected the path of a file, found an empty text.',
+    })
+  })
+
   it('a path through a file', async () => {
     const path = join(await file('plain', 'x'), 'model.gguf')
     await expect(openFile(path)).rejects.toMatchObject({ code: 'file/not-found' })

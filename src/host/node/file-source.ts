@@ -89,7 +89,7 @@ function describeOpenFailure(path: string, cause: unknown): EngineError {
     case 'ENOENT':
     case 'ENOTDIR':
       return new EngineError('file/not-found', {
-        message: `${path}: no such file.`,
+        message: path === '' ? 'Expected the path of a file, found an empty text.' : `${path}: no such file.`,
         hint: 'Check the spelling and the current directory.',
         cause,
       })
