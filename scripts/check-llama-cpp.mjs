@@ -44,11 +44,10 @@ const ours = await loadModel(file, { threads: 1 })
 let failures = 0
 for (const prompt of values.prompt ?? PROMPTS) {
   const trace = await ours.trace({ prompt, greedyTokens: steps })
-  const tensor = (name) => trace.find((entry) => entry.name === name).data
-  const ids = Array.from(tensor('input_ids'))
+  const ids = Array.from(tensorOf(trace, 'input_ids').data)
   const theirIds = Array.from(theirs.tokenize(prompt, true))
   const sameIds = ids.join() === theirIds.join()
-  const own = Array.from(tensor('greedy'))
+  const own = Array.from(tensorOf(trace, 'greedy').data)
   const other = await greedy(ids, own)
   const same = other.same === steps
   if (!sameIds || !(same || other.gap < tie)) failures++
@@ -61,7 +60,14 @@ await ours.dispose()
 console.log(failures === 0 ? 'equal' : `${failures} prompts differ`)
 process.exit(failures === 0 ? 0 : 1)
 
-/** Their greedy tokens behind `prompt`, up to the first that is another than ours. */
+/** @param {readonly import('../src/engine/types.ts').TraceTensor[]} trace @param {string} name */
+function tensorOf(trace, name) {
+  const tensor = trace.find((entry) => entry.name === name)
+  if (!tensor) throw new Error(`The trace has no tensor "${name}".`)
+  return tensor
+}
+
+/** Their greedy tokens behind `prompt`, up to the first that is another than ours. @param {number[]} prompt @param {number[]} own */
 async function greedy(prompt, own) {
   const context = await theirs.createContext({ contextSize: prompt.length + own.length + 8 })
   const tokens = context.getSequence().evaluate(prompt, { temperature: 0, yieldEogToken: true })
@@ -70,7 +76,7 @@ async function greedy(prompt, own) {
   let note = ''
   for await (const token of tokens) {
     if (token !== own[same]) {
-      gap = await ourGap([...prompt, ...own.slice(0, same)], own[same], token)
+      gap = await ourGap([...prompt, ...own.slice(0, same)], Number(own[same]), token)
       note = `${own[same]} / ${token}, ours ahead by ${gap.toFixed(4)}`
       break
     }
@@ -81,10 +87,10 @@ async function greedy(prompt, own) {
   return { same, gap, note }
 }
 
-/** How much higher our logit of `mine` is than that of `other`, after these tokens. */
+/** How much higher our logit of `mine` is than that of `other`, after these tokens. @param {number[]} ids @param {number} mine @param {number} other */
 async function ourGap(ids, mine, other) {
   const trace = await ours.trace({ prompt: theirs.detokenize(ids, true), greedyTokens: 1 })
-  const { data, shape } = trace.find(({ name }) => name === 'logits')
-  const last = (shape[0] - 1) * shape[1]
-  return data[last + mine] - data[last + other]
+  const { data, shape } = tensorOf(trace, 'logits')
+  const last = (Number(shape[0]) - 1) * Number(shape[1])
+  return Number(data[last + mine]) - Number(data[last + other])
 }
