@@ -4,9 +4,9 @@ import { type Prompt, TokenSession } from '../generation/token-session.ts'
 import { isAbortError } from '../shared/abort.ts'
 import { EngineError } from '../shared/errors.ts'
 import type { ChatMessage } from '../text/chat-template/chat-message.ts'
-import { buildChatPrompt } from './build-prompt.ts'
+import { buildChatPrompt, buildPlainPrompt } from './build-prompt.ts'
 import { chatMessageOf, checkMessage, checkTurn, textTurn, userTurn } from './chat-turn.ts'
-import { checkOptions, type OptionRules, TEXT_RULE } from './check-options.ts'
+import { checkOptions, FLAG_RULE, type OptionRules, TEXT_RULE } from './check-options.ts'
 import { resolveGenerationOptions } from './generation-options.ts'
 import type { LoadedModel } from './loaded-model.ts'
 import { encodePicture, type Picture, preparePicture } from './picture.ts'
@@ -35,7 +35,11 @@ export class Conversation implements Chat {
 
   constructor(loaded: LoadedModel, options: ChatOptions, onDispose: (chat: Conversation) => void) {
     checkOptions(options, CHAT_RULES, 'for a conversation')
-    this.#open = { loaded, session: new TokenSession(loaded.model, loaded.queue) }
+    this.#open = {
+      loaded,
+      session: new TokenSession(loaded.model, loaded.queue),
+      isPlain: options.template === false,
+    }
     this.#onDispose = onDispose
     const { system, messages = [] } = options
     for (const turn of messages) checkTurn(turn)
@@ -109,7 +113,8 @@ export class Conversation implements Chat {
       clock.picturesDone()
       const messages = [...this.#messages, userTurn(message)]
       const pictures = [...this.#pictures, ...fresh]
-      const prompt = buildChatPrompt(loaded, messages, pictures)
+      const build = open.isPlain ? buildPlainPrompt : buildChatPrompt
+      const prompt = build(loaded, messages, pictures)
       keep = (answer) => {
         isKept = true
         this.#messages = [...messages, textTurn('assistant', answer)]
@@ -132,6 +137,8 @@ export class Conversation implements Chat {
 interface OpenConversation {
   readonly loaded: LoadedModel
   readonly session: TokenSession
+  /** Texts are continued as they are. */
+  readonly isPlain: boolean
 }
 
 interface GivenPicture {
@@ -159,7 +166,7 @@ async function* encodePictures(
 }
 
 async function* streamAnswer(
-  { loaded, session }: OpenConversation,
+  { loaded, session, isPlain }: OpenConversation,
   prompt: Prompt,
   options: GenerateOptions,
   clock: AnswerClock,
@@ -178,6 +185,7 @@ async function* streamAnswer(
     prompt,
     stopTokens: text.stopTokens,
     contextLength,
+    isContinuation: isPlain,
     options,
   })
   for await (const event of events) {
@@ -247,6 +255,7 @@ class AnswerClock {
 const CHAT_RULES = {
   system: TEXT_RULE,
   messages: { accepts: Array.isArray, says: 'a list of turns' },
+  template: FLAG_RULE,
 } satisfies OptionRules
 
 function disposedError(): EngineError {

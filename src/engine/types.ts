@@ -149,6 +149,11 @@ export interface ChatOptions {
    * and `images` then begin with their pictures.
    */
   readonly messages?: readonly ChatTurn[]
+  /**
+   * False continues a text instead of holding a conversation: texts go to the model one after the other as they are,
+   * control tokens included. Default true.
+   */
+  readonly template?: boolean
 }
 
 /** A conversation. One answer at a time. */

@@ -24,6 +24,8 @@ export interface GenerateRequest {
   readonly prompt: Prompt
   readonly stopTokens: ReadonlySet<number>
   readonly contextLength: number
+  /** The answer goes on in the middle of the prompt's text, so that a space before its first word belongs to it. */
+  readonly isContinuation: boolean
   readonly options: GenerateOptions
 }
 
@@ -34,10 +36,10 @@ export type GenerateEvent =
 
 /** Streams an answer. `ended` carries the text that was held back for stop strings. Aborting ends it, it never throws for that. */
 export async function* generate(request: GenerateRequest): AsyncGenerator<GenerateEvent, void, undefined> {
-  const { session, tokenizer, prompt, stopTokens, contextLength, options } = request
+  const { session, tokenizer, prompt, stopTokens, contextLength, isContinuation, options } = request
   const { signal } = options
   const sampler = createSampler(options)
-  const decoder = createAnswerDecoder(tokenizer, prompt)
+  const decoder = isContinuation ? tokenizer.createDecoder() : createAnswerDecoder(tokenizer, prompt)
   const stops = createStopStringFilter(options.stop)
   const guard = createRepetitionGuard()
   const seen = new Set(prompt.ids)

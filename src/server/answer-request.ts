@@ -25,6 +25,8 @@ export interface AnswerRequest {
   readonly model: string | undefined
   readonly history: readonly RequestTurn[]
   readonly question: QuestionTurn
+  /** The question is a text to go on with, not a turn of a conversation. */
+  readonly isPlain: boolean
   readonly generation: GenerationOptions
   readonly isStream: boolean
   /** Whether a stream ends with the count of tokens. */

@@ -131,14 +131,15 @@ export class Answering {
   async *#answer(
     served: ServedModel,
     turns: readonly ChatTurn[],
-    { generation }: AnswerRequest,
+    { generation, isPlain }: AnswerRequest,
     running: Running,
   ): AsyncGenerator<AnswerEvent, void, undefined> {
     const { life, ticket, record } = running
     try {
       await ticket.turn(life.signal)
       const question = turns.at(-1) as QuestionTurn
-      const events = served.answer(turns.slice(0, -1), question, { ...generation, signal: life.signal })
+      const options = { ...generation, signal: life.signal }
+      const events = served.answer(turns.slice(0, -1), question, options, { isPlain })
       let computedTokens = 0
       for await (const event of events) {
         if (event.type === 'prompt-progressed') computedTokens = event.totalTokens

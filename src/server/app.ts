@@ -7,6 +7,8 @@ import { Answering, type AnswerRoute } from './answering.ts'
 import { checkAppOptions, type ServerAppOptions } from './app-options.ts'
 import { createChatEncoder } from './chat-encoder.ts'
 import { parseChatRequest } from './chat-request.ts'
+import { createCompletionEncoder } from './completion-encoder.ts'
+import { parseCompletionRequest } from './completion-request.ts'
 import { refusalOf } from './error-body.ts'
 import { Metrics } from './metrics.ts'
 import { RequestRecord } from './request-record.ts'
@@ -24,12 +26,12 @@ type Environment = { Variables: { record: RequestRecord } }
 
 const ANSWER_ROUTES: Readonly<Record<string, AnswerRoute>> = {
   '/v1/chat/completions': { parse: parseChatRequest, createEncoder: createChatEncoder },
+  '/v1/completions': { parse: parseCompletionRequest, createEncoder: createCompletionEncoder },
   '/v1/responses': { parse: parseResponsesRequest, createEncoder: createResponsesEncoder },
 }
 
 const NOT_OFFERED: Readonly<Record<string, string>> = {
   '/v1/embeddings': 'The models here answer questions; none of them makes embeddings.',
-  '/v1/completions': 'Text without a conversation is not continued here; use /v1/chat/completions.',
 }
 
 /** Reachable without a key, so that supervisors can ask. */

@@ -30,6 +30,7 @@ export function parseChatRequest(body: unknown): AnswerRequest {
       ...parseSampling(fields),
       ...parseMaxTokens(fields, ['max_completion_tokens', 'max_tokens']),
     },
+    isPlain: false,
     isStream: fields.flag('stream'),
     includesUsage: fields.object('stream_options')?.flag('include_usage') ?? false,
   }

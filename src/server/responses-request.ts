@@ -28,6 +28,7 @@ export function parseResponsesRequest(body: unknown): AnswerRequest {
       'input',
     ),
     generation: { ...parseSampling(fields), ...parseMaxTokens(fields, ['max_output_tokens']) },
+    isPlain: false,
     isStream: fields.flag('stream'),
     includesUsage: true,
   }

@@ -26,6 +26,7 @@ export class ServedModel {
     history: readonly ChatTurn[],
     question: QuestionTurn,
     generation: GenerationOptions,
+    { isPlain }: { readonly isPlain: boolean },
   ): AsyncGenerator<ChatEvent, void, undefined> {
     const { role: _, detail = 'auto', ...message } = question
     let finished: AnswerFinished | undefined
@@ -37,8 +38,9 @@ export class ServedModel {
         yield event
       }
     }
-    const kept = this.#pool.take(await keyOfTurns(history))
-    let chat = kept ?? this.model.chat({ messages: history })
+    const begin = (): Chat => this.model.chat(isPlain ? { template: false } : { messages: history })
+    const kept = isPlain ? undefined : this.#pool.take(await keyOfTurns(history))
+    let chat = kept ?? begin()
     try {
       try {
         yield* send(chat)
@@ -47,11 +49,12 @@ export class ServedModel {
         // Kept conversations are there to save time; an answer is worth more.
         chat.dispose()
         this.#pool.clear()
-        chat = this.model.chat({ messages: history })
+        chat = begin()
         yield* send(chat)
       }
     } finally {
-      await this.#keep(chat, [...history, question], finished)
+      if (isPlain) chat.dispose()
+      else await this.#keep(chat, [...history, question], finished)
     }
   }
 

@@ -32,6 +32,8 @@ const PENALTY = 'is not offered; repetition_penalty is.'
 const REFUSED: Readonly<Record<string, Unsupported>> = {
   n: { isNeutral: isOne, why: 'one answer a request is offered.' },
   best_of: { isNeutral: isOne, why: 'one answer a request is offered.' },
+  echo: { isNeutral: isFalse, why: 'the prompt is not repeated.' },
+  suffix: { isNeutral: (value) => value === '', why: 'texts are continued at their end only.' },
   logprobs: { isNeutral: isFalse, why: 'probabilities of tokens are not offered.' },
   top_logprobs: { isNeutral: isZero, why: 'probabilities of tokens are not offered.' },
   logit_bias: { isNeutral: isEmpty, why: 'is not offered.' },

@@ -1,19 +1,24 @@
-/** Conversations that begin with turns held before, and pictures between words. */
+/** Conversations that begin with turns held before, pictures between words, and texts without a template. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ChatTurn, loadModel, type Model } from '../../src/entry/index.node.ts'
 import { ask } from '../support/ask.ts'
+import { withField } from '../support/changed-folder.ts'
 import { goldenPath } from '../support/golden-model.ts'
+import { useTemporaryFolders } from '../support/temporary-folders.ts'
 
 const PICTURE = goldenPath('tiny-cases/pictures/000.png')
 const OTHER_PICTURE = goldenPath('tiny-cases/pictures/001.png')
 
 let tiny: Model
 let tiling: Model
+let textOnly: Model
+const folders = useTemporaryFolders()
 beforeAll(async () => {
   tiny = await loadModel(goldenPath('../../models/tiny'))
   tiling = await loadModel(goldenPath('smolvlm'), { precision: 'f32' })
+  textOnly = await loadModel(goldenPath('llama3'), { precision: 'f32' })
 })
-afterAll(() => Promise.all([tiny, tiling].map((model) => model.dispose())))
+afterAll(() => Promise.all([tiny, tiling, textOnly].map((model) => model.dispose())))
 
 describe('a conversation that was held before', () => {
   it('goes on with the tokens it would have had', async () => {
@@ -106,3 +111,56 @@ describe('places of pictures in the text', () => {
     },
   )
 })
+
+describe('without a template', () => {
+  it.each(['Once upon', 'Once upon '])('%j goes on with the tokens of the raw prompt', async (prompt) => {
+    for (const model of [tiny, textOnly]) await expectContinuation(model, prompt, '')
+  })
+
+  it('a text begins as its tokenizer begins texts, once', async () => {
+    const processor = {
+      type: 'TemplateProcessing',
+      single: [{ SpecialToken: { id: '<|im_start|>', type_id: 0 } }, { Sequence: { id: 'A', type_id: 0 } }],
+      special_tokens: { '<|im_start|>': { id: '<|im_start|>', ids: [1], tokens: ['<|im_start|>'] } },
+    }
+    const folder = withField(folders, goldenPath('llama3'), 'tokenizer.json', 'post_processor', processor)
+    const model = await loadModel(folder, { precision: 'f32' })
+    await expectContinuation(model, 'Once upon', '<|im_start|>')
+    await model.dispose()
+  })
+
+  it('a space before the first word is part of the text', async () => {
+    const texts: string[] = []
+    for (const template of [true, false]) {
+      const chat = tiny.chat({ template })
+      const message = '<|im_start|>User: Hello<end_of_utterance>\nAssistant:'
+      texts.push((await ask(chat, template ? 'Hello' : message, { maxTokens: 8 })).text)
+      chat.dispose()
+    }
+    expect(texts).toEqual(['Hi! Show me', ' Hi! Show me'])
+  })
+
+  it('pictures stand where they are put, and what looks like one is text', async () => {
+    const chat = tiling.chat({ template: false })
+    const { usage } = await ask(
+      chat,
+      { text: 'A: <image> B:', images: [PICTURE], imageOffsets: [2] },
+      { detail: 'low', maxTokens: 1 },
+    )
+    expect(usage.imageTokens).toBe(4)
+    chat.dispose()
+  })
+})
+
+/** The chat answers as a trace of the raw prompt does, which the golden tests hold against Transformers. */
+async function expectContinuation(model: Model, prompt: string, begin: string): Promise<void> {
+  const trace = await model.trace({ prompt: begin + prompt, greedyTokens: 6 })
+  const tokensOf = (name: string) => Array.from(trace.find((tensor) => tensor.name === name)!.data)
+  for (const text of [prompt, begin + prompt]) {
+    const chat = model.chat({ template: false })
+    const { tokenIds, usage } = await ask(chat, text, { maxTokens: 6, ignoreEos: true })
+    expect(tokenIds).toEqual(tokensOf('greedy'))
+    expect(usage.promptTokens).toBe(tokensOf('input_ids').length)
+    chat.dispose()
+  }
+}

@@ -112,6 +112,21 @@ describe('the official client', () => {
     expect([final.status, final.output_text]).toEqual(['completed', FIRST.says])
   })
 
+  it('continues a text', async () => {
+    const prompt = '<|im_start|>User: Hello<end_of_utterance>\nAssistant:'
+    const completion = await client.completions.create({ model: 'tiny', prompt, max_tokens: 8 })
+    expect(completion.choices[0]).toMatchObject({ text: ' Hi! Show me', finish_reason: 'length' })
+    const pieces: string[] = []
+    for await (const { choices } of await client.completions.create({
+      model: 'tiny',
+      prompt,
+      max_tokens: 8,
+      stream: true,
+    }))
+      pieces.push(choices[0]?.text ?? '')
+    expect(pieces.join('')).toBe(' Hi! Show me')
+  })
+
   it('leaves in the middle, and the next request is answered at once', async () => {
     const leaving = new AbortController()
     const stream = await client.chat.completions.create(
