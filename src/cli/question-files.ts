@@ -2,7 +2,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Calibration } from '../engine/convert-model.ts'
+import type { Calibration } from '../engine/calibrate.ts'
 import { parseQuestionSet, type SetItem } from '../engine/question-set.ts'
 import { openFile } from '../host/node/file-source.ts'
 import { EngineError } from '../shared/errors.ts'

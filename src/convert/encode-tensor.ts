@@ -1,7 +1,7 @@
 /** One tensor from its source to its stored form, piece by piece, so that memory stays small whatever its size. */
 import { decodeBlocks } from '../quant/decode.ts'
 import { encodeBlocks } from '../quant/encode.ts'
-import { encodeSearched, type InputStatistics } from '../quant/encode-searched.ts'
+import { encodeSearched, type InputStatistics, isSearchable } from '../quant/encode-searched.ts'
 import { byteLengthOf, type TensorType } from '../quant/tensor-types.ts'
 import { readBytes } from '../shared/byte-source.ts'
 import { EngineError } from '../shared/errors.ts'
@@ -11,11 +11,13 @@ import type { SourceTensor } from './source-model.ts'
 /** Elements of a piece: 4 MB as float32, so that a piece with its source and its result stays far below 100 MB. */
 const PIECE_ELEMENTS = 2 ** 20
 
+export type StatisticsOf = (matrix: string) => InputStatistics | undefined
+
 export interface EncodeOptions {
   /** Fit scales by search. */
   readonly search: boolean
-  /** What is known of the matrix's inputs. */
-  readonly inputs?: InputStatistics | undefined
+  /** What is known of a matrix's inputs, by its name in the file; asked for only where it is of use. */
+  readonly statisticsOf?: StatisticsOf | undefined
 }
 
 /** Yields the stored form in order. Pieces of equal types come as they are. */
@@ -87,12 +89,12 @@ function encodeValues(
   { name, info, shape }: SourceTensor,
   type: TensorType,
   values: Float32Array,
-  { search, inputs }: EncodeOptions,
+  { search, statisticsOf }: EncodeOptions,
 ): Uint8Array {
   try {
     if (type === 'F16') checkHalfRange(values)
-    if (!search) return encodeBlocks(type, values)
-    return encodeSearched(type, values, shape.at(-1) ?? 1, inputs)
+    if (!search || !isSearchable(type)) return encodeBlocks(type, values)
+    return encodeSearched(type, values, shape.at(-1) ?? 1, statisticsOf?.(name))
   } catch (cause) {
     if (!EngineError.isInstance(cause)) throw cause
     throw new EngineError(cause.code, {

@@ -1,11 +1,10 @@
 /** Writes one GGUF file tensor by tensor. */
 import { type EncodedGgufHeader, encodeGgufHeader, type GgufEntry } from '../formats/gguf/encode-gguf.ts'
 import { tensorByteLength } from '../formats/tensor-layout.ts'
-import type { InputStatistics } from '../quant/encode-searched.ts'
 import type { TensorType } from '../quant/tensor-types.ts'
 import { throwIfAborted } from '../shared/abort.ts'
 import type { PendingFile } from '../shared/pending-file.ts'
-import { encodeTensor } from './encode-tensor.ts'
+import { type EncodeOptions, encodeTensor } from './encode-tensor.ts'
 import type { PlannedTensor } from './plan-tensors.ts'
 import type { SourceFile } from './source-model.ts'
 
@@ -16,12 +15,7 @@ export interface FilePlan {
   readonly byteLength: number
 }
 
-export type StatisticsOf = (matrix: string) => InputStatistics | undefined
-
-export interface WriteOptions {
-  readonly search: boolean
-  /** What is known of a matrix's inputs, by its name in the file. */
-  readonly statisticsOf?: StatisticsOf | undefined
+export interface WriteOptions extends EncodeOptions {
   /** Called with the bytes written since the last call. */
   readonly onBytes?: ((byteLength: number, tensor: string) => void) | undefined
   readonly signal?: AbortSignal | undefined
@@ -40,13 +34,13 @@ export function planFile(source: SourceFile, tensors: readonly PlannedTensor[]):
 /** Appends the whole file; neither seals nor publishes it. */
 export async function writeFile(file: PendingFile, plan: FilePlan, options: WriteOptions): Promise<void> {
   const { header, tensors } = plan
-  const { search, statisticsOf, onBytes, signal } = options
+  const { onBytes, signal } = options
   await file.write(header.bytes)
   onBytes?.(header.bytes.byteLength, '')
   for (const [index, tensor] of tensors.entries()) {
     const { name } = tensor.source
     let written = 0
-    for await (const bytes of encodeTensor(tensor, { search, inputs: statisticsOf?.(name) })) {
+    for await (const bytes of encodeTensor(tensor, options)) {
       throwIfAborted(signal)
       await file.write(bytes)
       written += bytes.byteLength

@@ -1,36 +1,20 @@
 /** Conversion from end to end: open, plan, calibrate, write both files, give them their names. */
-import { createWasmBackend } from '../backend/wasm/wasm-backend.ts'
-import { decodeAsStored } from '../convert/encode-tensor.ts'
+import type { StatisticsOf } from '../convert/encode-tensor.ts'
 import { checkRecipeTensors, type PlannedTensor, planTensors } from '../convert/plan-tensors.ts'
 import { findRecipe, type Recipe } from '../convert/recipe.ts'
 import type { SourceModel } from '../convert/source-model.ts'
-import {
-  type FilePlan,
-  planFile,
-  plannedByteLength,
-  type StatisticsOf,
-  writeFile,
-} from '../convert/write-file.ts'
+import { type FilePlan, planFile, plannedByteLength, writeFile } from '../convert/write-file.ts'
 import { throwIfAborted } from '../shared/abort.ts'
 import { EngineError } from '../shared/errors.ts'
 import type { PendingFile, PendingFileHost } from '../shared/pending-file.ts'
-import { type PreparedModel, prepareModel } from './assemble-model.ts'
-import { chooseUpgrades, type TrialModel } from './choose-upgrades.ts'
+import { prepareModel } from './assemble-model.ts'
+import { type Calibration, calibrate } from './calibrate.ts'
 import { describeSource } from './describe-source.ts'
-import { FullPrecisionModel } from './full-precision.ts'
 import type { EngineHost } from './load-model.ts'
 import { openCheckpoint } from './open-checkpoint.ts'
-import type { SetItem } from './question-set.ts'
 
 export interface ConvertHost extends EngineHost {
   readonly output: PendingFileHost
-}
-
-/** Pictures and questions that a model is run on to see what its matrices are multiplied with. */
-export interface Calibration {
-  readonly items: readonly SetItem[]
-  /** Turns a picture's name in the set into what is opened. */
-  readonly resolvePicture: (name: string) => string
 }
 
 export interface ConvertOptions {
@@ -50,7 +34,7 @@ export interface ConvertOptions {
 }
 
 export interface ConvertProgress {
-  /** `calibrating` and `choosing` count runs over lessons, `writing` bytes. */
+  /** What is counted: bytes while loading and writing, runs over lessons between. */
   readonly step: 'loading' | 'calibrating' | 'choosing' | 'writing'
   readonly done: number
   readonly total: number
@@ -207,66 +191,6 @@ async function checkTargets(
         hint: 'Free some space, write to another disk, or take a smaller recipe.',
       })
     }
-  }
-}
-
-async function calibrate(
-  host: ConvertHost,
-  prepared: PreparedModel,
-  planned: readonly PlannedTensor[],
-  recipe: Recipe,
-  { items, resolvePicture }: Calibration,
-  { threads, targetLoss, onProgress, signal }: ConvertOptions,
-): Promise<{
-  tensors: readonly PlannedTensor[]
-  statisticsOf: StatisticsOf
-  loss: NonNullable<ConvertReport['loss']>
-  upgraded: number
-}> {
-  const backend = await createWasmBackend(host.workers, threads === undefined ? {} : { threads })
-  const model = await FullPrecisionModel.create(prepared, backend, host, items, {
-    resolvePicture,
-    onProgress: ({ loadedBytes, totalBytes }) =>
-      onProgress?.({ step: 'loading', done: loadedBytes, total: totalBytes }),
-    ...(signal && { signal }),
-  })
-  try {
-    const lessons = model.lessonCount
-    await model.observe((done) => onProgress?.({ step: 'calibrating', done, total: lessons }), signal)
-    const statisticsOf: StatisticsOf = (name) => model.statisticsOf(name)
-    const trial: TrialModel = {
-      async apply(tensors) {
-        for (const tensor of tensors) {
-          throwIfAborted(signal)
-          const { name, role } = tensor.source
-          if (role === 'vector' || role === 'patch') continue
-          const options = { search: recipe.search, inputs: statisticsOf(name) }
-          await model.exchange(name, await decodeAsStored(tensor, options))
-        }
-      },
-      measure: async () => {
-        const { klSum, positions } = await model.measure(signal)
-        return klSum / positions
-      },
-    }
-    await trial.apply(planned)
-    const chosen =
-      targetLoss === undefined
-        ? { tensors: planned, upgraded: 0 }
-        : await chooseUpgrades(trial, planned, targetLoss, (done, total) =>
-            onProgress?.({ step: 'choosing', done, total }),
-          )
-    const { klSum, sameTop, positions } = await model.measure(signal)
-    const loss = { meanKl: klSum / positions, sameTop: sameTop / positions, positions }
-    if (targetLoss !== undefined && loss.meanKl > targetLoss) {
-      throw new EngineError('option/target-loss', {
-        message: `With six bits everywhere the loss is ${loss.meanKl.toPrecision(3)}, still above ${targetLoss}.`,
-        hint: 'Take a recipe with more bits, or a higher target.',
-      })
-    }
-    return { tensors: chosen.tensors, statisticsOf, loss, upgraded: chosen.upgraded }
-  } finally {
-    await model.dispose()
   }
 }
 
