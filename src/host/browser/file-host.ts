@@ -43,30 +43,32 @@ export function createBrowserFileHost(
   return { name: folder.name, host: { locateModel, readPicture } }
 }
 
-function isDirectory(reference: object): reference is FileSystemDirectoryHandle {
-  return 'kind' in reference && reference.kind === 'directory'
+/** A percent sign that begins no byte, so that the name cannot be told. */
+const STRAY_PERCENT = /%(?![0-9a-f]{2})/i
+
+function isDirectory(reference: unknown): reference is FileSystemDirectoryHandle {
+  return (reference as { kind?: unknown } | null | undefined)?.kind === 'directory'
 }
 
 function parseAddress(address: string, base: string | undefined): URL {
   const url = URL.canParse(address, base) ? new URL(address, base) : undefined
-  if (url?.protocol === 'https:' || url?.protocol === 'http:') return url
+  if (url && /^https?:$/.test(url.protocol) && !STRAY_PERCENT.test(url.pathname)) return url
   throw new EngineError('file/bad-url', {
     message: `A model is named by an address that begins with https: or http:, or by one relative to the page; found ${JSON.stringify(address)}.`,
     hint: 'Files on this device have to be picked by a person: give the files of an <input type="file">.',
   })
 }
 
-function locateAddress(fetch: Fetch, url: URL): LocatedModel {
-  const segments = url.pathname.split('/')
-  const last = segments.at(-1) ?? ''
-  if (MODEL_FILE.test(last)) {
-    const name = `${url.origin}${segments.slice(0, -1).join('/')}`
-    return { folder: new HttpFolder(fetch, name), fileName: decodeURIComponent(last) }
-  }
-  return {
-    folder: new HttpFolder(fetch, `${url.origin}${url.pathname.replace(/\/+$/, '')}`),
-    fileName: undefined,
-  }
+function locateAddress(fetch: Fetch, { origin, pathname, search }: URL): LocatedModel {
+  const [folder, last] = splitPath(pathname)
+  return MODEL_FILE.test(last)
+    ? { folder: new HttpFolder(fetch, origin + folder, search), fileName: decodeURIComponent(last) }
+    : { folder: new HttpFolder(fetch, origin + pathname.replace(/\/+$/, ''), search), fileName: undefined }
+}
+
+function splitPath(pathname: string): [folder: string, last: string] {
+  const at = pathname.lastIndexOf('/')
+  return [pathname.slice(0, at), pathname.slice(at + 1)]
 }
 
 /** Files of one folder, or files picked one by one. Folders inside a picked folder do not count. */

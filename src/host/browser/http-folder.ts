@@ -21,14 +21,16 @@ const KNOWN_NAMES = [
 export class HttpFolder implements ModelFolder {
   readonly name: string
   readonly #fetch: Fetch
+  readonly #search: string
   /** What listing has opened, until somebody wants it. */
   readonly #found = new Map<string, ByteSource>()
   #names: Promise<readonly string[]> | undefined
 
-  /** `name`: address of the folder, without the slash at the end. */
-  constructor(fetch: Fetch, name: string) {
+  /** @param name Address of the folder, without the slash at the end. @param search Goes behind every address. */
+  constructor(fetch: Fetch, name: string, search: string) {
     this.#fetch = fetch
     this.name = name
+    this.#search = search
   }
 
   list(): Promise<readonly string[]> {
@@ -59,6 +61,6 @@ export class HttpFolder implements ModelFolder {
   }
 
   #addressOf(fileName: string): string {
-    return `${this.name}/${encodeURIComponent(fileName)}`
+    return `${this.name}/${encodeURIComponent(fileName)}${this.#search}`
   }
 }

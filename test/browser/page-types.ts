@@ -1,0 +1,13 @@
+/** What fixture/main.js hangs on the page, and what the tests keep there. */
+
+import type { Model } from '../../src/engine/types.ts'
+import type { EngineError, loadModel } from '../../src/entry/index.browser.ts'
+
+declare global {
+  var onsight: {
+    readonly loadModel: typeof loadModel
+    readonly EngineError: typeof EngineError
+    startModelWorker(): Worker
+  }
+  var model: Model
+}
