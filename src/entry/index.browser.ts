@@ -11,6 +11,7 @@ export type {
   Chat,
   ChatEvent,
   ChatOptions,
+  ChatTurn,
   Detail,
   FinishReason,
   GenerationOptions,

@@ -53,6 +53,10 @@ export class BrowserFixture {
     return new BrowserFixture(browser, await browser.newContext(), server, folder)
   }
 
+  get version(): string {
+    return this.#browser.version()
+  }
+
   get origin(): string {
     return this.#server.origin
   }
