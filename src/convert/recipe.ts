@@ -61,7 +61,10 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
       vision: 'Q8_0',
       projector: 'Q8_0',
     },
-    tensors: [{ pattern: 'v.blk.*.ffn_down.weight', type: 'Q6_K', refines: 'vision' }],
+    tensors: [
+      { pattern: 'v.blk.*.ffn_down.weight', type: 'Q6_K', refines: 'vision' },
+      { pattern: 'mm.*.weight', type: 'Q6_K', refines: 'projector' },
+    ],
     search: true,
   },
   small: {
@@ -72,7 +75,7 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
       embedding: 'Q8_0',
       output: 'Q8_0',
       vision: 'Q4_0',
-      projector: 'Q8_0',
+      projector: 'Q6_K',
     },
     tensors: [],
     search: true,

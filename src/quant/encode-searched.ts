@@ -24,35 +24,44 @@ const LEAST_IMPORTANCE = 0.01
 
 /** A block's codes as multiples of one scale. */
 interface LevelGrid {
-  readonly toCode: (scaled: number) => number
-  /** By code. */
+  /** The nearest code of each element of a block, scaled by `inverse`. A whole block at a time, since this is the hot loop. */
+  readonly choose: (values: Float32Array, from: number, inverse: number, codes: Uint8Array) => void
+  readonly nearest: (scaled: number) => number
+  /** By code. Code 0 is never level 0, so that a scale can be told from it. */
   readonly levels: Float32Array
-  /** A code whose level is not 0, from which a scale can be told. */
-  readonly unitCode: number
   /** For each try, the level that the element of largest magnitude is moved to before rounding. */
   readonly targets: readonly number[]
 }
 
 /** Moves of up to 1.6 levels around each end; the far end lets all codes be used where both ends are filled. */
+function targetsAround(ends: readonly number[], step: number): number[] {
+  return ends.flatMap((end) => Array.from({ length: 9 }, (_, index) => end + (index - 4) * step))
+}
+
 function symmetricGrid(zeroPoint: number): LevelGrid {
   const most = 2 * zeroPoint - 1
-  const moves = Array.from({ length: 17 }, (_, step) => (step - 8) * 0.2)
+  const nearest = (scaled: number): number =>
+    Math.max(0, Math.min(most, Math.floor(scaled + zeroPoint + 0.5)))
   return {
-    toCode: (scaled) => Math.max(0, Math.min(most, Math.floor(scaled + zeroPoint + 0.5))),
+    nearest,
+    choose(values, from, inverse, codes) {
+      for (let i = 0; i < LENGTH; i++) {
+        const code = Math.floor((values[from + i] as number) * inverse + zeroPoint + 0.5)
+        codes[i] = Math.max(0, Math.min(most, code))
+      }
+    },
     levels: Float32Array.from({ length: most + 1 }, (_, code) => code - zeroPoint),
-    unitCode: 0,
-    targets: moves.flatMap((move) => [-zeroPoint + move, zeroPoint - 1 + move]),
+    targets: targetsAround([-zeroPoint, zeroPoint - 1], 0.4),
   }
 }
 
 const TABLE_GRID: LevelGrid = {
-  toCode: nearestIq4Code,
+  nearest: nearestIq4Code,
+  choose(values, from, inverse, codes) {
+    for (let i = 0; i < LENGTH; i++) codes[i] = nearestIq4Code((values[from + i] as number) * inverse)
+  },
   levels: IQ4_VALUES,
-  unitCode: 0,
-  targets: Array.from({ length: 17 }, (_, step) => (step - 8) * 2.5).flatMap((move) => [
-    (IQ4_VALUES[0] as number) + move,
-    (IQ4_VALUES[15] as number) + move,
-  ]),
+  targets: targetsAround([IQ4_VALUES[0] as number, IQ4_VALUES[15] as number], 5),
 }
 
 /** How a block of a type is fitted and stored. */
@@ -210,14 +219,14 @@ function gridForm(grid: LevelGrid, pack: BlockForm['pack']): BlockForm {
   return {
     levelCount: grid.levels.length,
     fit(values, from, weights, out, at) {
-      storeHalf(searchLevelScale(values, from, weights, grid), out, at)
+      storeHalf(searchScale(values, from, weights, grid, codes), out, at)
       let scale = halfAt(out, at)
-      let leastError = chooseCodes(values, from, weights, grid, scale, codes)
+      let leastError = roundingError(values, from, weights, grid, scale, codes)
       for (let round = 0; round < MAX_ROUNDS; round++) {
-        storeHalf(fitLevelScale(values, from, weights, grid, codes), out, at)
+        storeHalf(fitScale(values, from, weights, grid, codes).scale, out, at)
         const candidate = halfAt(out, at)
         if (candidate === scale) break
-        const error = chooseCodes(values, from, weights, grid, candidate, codes)
+        const error = roundingError(values, from, weights, grid, candidate, codes)
         if (!(error < leastError)) break
         leastError = error
         scale = candidate
@@ -229,19 +238,20 @@ function gridForm(grid: LevelGrid, pack: BlockForm['pack']): BlockForm {
       for (let code = 0; code < levels.length; code++) levels[code] = scale * (grid.levels[code] as number)
     },
     nearest(value, levels) {
-      const step = (levels[grid.unitCode] as number) / (grid.levels[grid.unitCode] as number)
-      return grid.toCode(step === 0 ? 0 : value / step)
+      const scale = (levels[0] as number) / (grid.levels[0] as number)
+      return grid.nearest(scale === 0 ? 0 : value / scale)
     },
     pack: (block, out, at) => pack(block, out, at + 2),
   }
 }
 
 /** Of several roundings to levels, the least-squares scale of the one with the least error; 0 for a block of zeros. */
-function searchLevelScale(
+function searchScale(
   values: Float32Array,
   from: number,
   weights: Float32Array,
   grid: LevelGrid,
+  codes: Uint8Array,
 ): number {
   let extreme = 0
   for (let i = from; i < from + LENGTH; i++) {
@@ -253,32 +263,27 @@ function searchLevelScale(
   for (const target of grid.targets) {
     const inverse = target / extreme
     if (!Number.isFinite(inverse)) return 0
-    let sumXL = 0
-    let sumLL = 0
-    for (let i = 0; i < LENGTH; i++) {
-      const x = values[from + i] as number
-      const level = grid.levels[grid.toCode(x * inverse)] as number
-      const weighted = (weights[i] as number) * level
-      sumXL += weighted * x
-      sumLL += weighted * level
-    }
-    // Minimising sum w*(x - s*l)^2 over s means maximising (sum w*x*l)^2 / (sum w*l^2).
-    const gain = sumLL > 0 ? (sumXL * sumXL) / sumLL : 0
+    grid.choose(values, from, inverse, codes)
+    const { scale, gain } = fitScale(values, from, weights, grid, codes)
     if (gain > bestGain) {
       bestGain = gain
-      bestScale = sumXL / sumLL
+      bestScale = scale
     }
   }
   return bestScale
 }
 
-function fitLevelScale(
+/**
+ * The least-squares scale of these codes. Minimising sum w(x - s·l)² over s means s = (sum w·x·l) / (sum w·l²), and
+ * takes (sum w·x·l)² / (sum w·l²) off the error: the gain.
+ */
+function fitScale(
   values: Float32Array,
   from: number,
   weights: Float32Array,
   { levels }: LevelGrid,
   codes: Uint8Array,
-): number {
+): { scale: number; gain: number } {
   let sumXL = 0
   let sumLL = 0
   for (let i = 0; i < LENGTH; i++) {
@@ -287,24 +292,23 @@ function fitLevelScale(
     sumXL += weighted * (values[from + i] as number)
     sumLL += weighted * level
   }
-  return sumLL > 0 ? sumXL / sumLL : 0
+  return sumLL > 0 ? { scale: sumXL / sumLL, gain: (sumXL * sumXL) / sumLL } : { scale: 0, gain: 0 }
 }
 
-/** The nearest code of each element; returns the weighted squared error. */
-function chooseCodes(
+/** Chooses the nearest code of each element; returns the weighted squared error. */
+function roundingError(
   values: Float32Array,
   from: number,
   weights: Float32Array,
-  { toCode, levels }: LevelGrid,
+  grid: LevelGrid,
   scale: number,
   codes: Uint8Array,
 ): number {
+  grid.choose(values, from, scale === 0 ? 0 : 1 / scale, codes)
   let error = 0
   for (let i = 0; i < LENGTH; i++) {
-    const x = values[from + i] as number
-    const code = toCode(scale === 0 ? 0 : x / scale)
-    codes[i] = code
-    error += (weights[i] as number) * (x - scale * (levels[code] as number)) ** 2
+    const level = grid.levels[codes[i] as number] as number
+    error += (weights[i] as number) * ((values[from + i] as number) - scale * level) ** 2
   }
   return error
 }
