@@ -3,20 +3,10 @@
  * files, which carry everything; one quantisation, one projector, nothing else.
  */
 import { EngineError } from '../shared/errors.ts'
+import { SMALL_MODEL_FILES } from '../shared/model-files.ts'
 import { baseNameOf, parseSplitName, splitPartsOf, weightStemOf } from './file-names.ts'
 import { isSameFile } from './reference.ts'
 
-/** What the loader reads beside safetensors. */
-export const SMALL_FILES: readonly string[] = [
-  'config.json',
-  'generation_config.json',
-  'preprocessor_config.json',
-  'processor_config.json',
-  'tokenizer.json',
-  'tokenizer_config.json',
-  'chat_template.json',
-  'chat_template.jinja',
-]
 const INDEX_NAME = 'model.safetensors.index.json'
 const SINGLE_NAME = 'model.safetensors'
 const PICKLE = /\.(bin|pt|pth|ckpt|pkl)$/
@@ -71,7 +61,7 @@ function chooseSafetensors(id: string, paths: readonly string[], named: readonly
   const weights = shards.length > 1 ? [INDEX_NAME, ...shards] : shards
   requireAll(id, paths, weights)
   const stem = weightStemOf(first)
-  const small = SMALL_FILES.filter((name) => paths.includes(name))
+  const small = SMALL_MODEL_FILES.filter((name) => paths.includes(name))
   return { variant: stem === 'model' ? 'safetensors' : stem, paths: [...small, ...weights] }
 }
 

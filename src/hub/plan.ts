@@ -1,7 +1,8 @@
 /** What a reference means: which files, from where, how large, with which hashes. Nothing is written here. */
 import { EngineError } from '../shared/errors.ts'
+import { SMALL_MODEL_FILES } from '../shared/model-files.ts'
 import { htmlInstead, isWebPage, lengthOf, totalOf } from './answer-content.ts'
-import { chooseFiles, SMALL_FILES } from './choose-files.ts'
+import { chooseFiles } from './choose-files.ts'
 import { baseNameOf, splitPartsOf, weightStemOf } from './file-names.ts'
 import type { HttpClient } from './http-client.ts'
 import type { HubPorts, HubSettings } from './ports.ts'
@@ -79,7 +80,7 @@ export async function planFile(
   const isGguf = fileName.endsWith('.gguf')
   const index = parts.length > 1 && !isGguf ? [`${weightStemOf(fileName)}.safetensors.index.json`] : []
   const required = [...parts, ...index, ...(isGguf ? [] : REQUIRED_NAMES)]
-  const optional = isGguf ? [] : SMALL_FILES.filter((name) => !REQUIRED_NAMES.includes(name))
+  const optional = isGguf ? [] : SMALL_MODEL_FILES.filter((name) => !REQUIRED_NAMES.includes(name))
   const files: PlannedFile[] = []
   for (const name of [...required, ...optional]) {
     const file = await probe(client, siblingAddress(address, name), name, required.includes(name), retry)

@@ -1,5 +1,17 @@
 import type { ByteSource } from './byte-source.ts'
 
+/** What the loader reads of a model folder beside safetensors. */
+export const SMALL_MODEL_FILES: readonly string[] = [
+  'config.json',
+  'generation_config.json',
+  'preprocessor_config.json',
+  'processor_config.json',
+  'tokenizer.json',
+  'tokenizer_config.json',
+  'chat_template.json',
+  'chat_template.jinja',
+]
+
 /** A folder of a model, as hosts show it: a directory, files picked in a browser, a repository over HTTP. */
 export interface ModelFolder {
   /** What messages call it. */

@@ -15,6 +15,7 @@ import { MemoryArena } from './memory-arena.ts'
 import type { StartMessage } from './messages.ts'
 import { packedByteLength } from './packed-layout.ts'
 import { Recording } from './recording.ts'
+import { createSharedMemory } from './shared-memory.ts'
 import { addressOf, WasmBuffer } from './wasm-buffer.ts'
 import { WorkerPool } from './worker-pool.ts'
 
@@ -28,7 +29,6 @@ export interface WasmBackendOptions {
 }
 
 const PAGE_BYTES = 65536
-const MAXIMUM_PAGES = 65536
 const MAXIMUM_THREADS = 32
 /** Below it lie the control words and the kernels' constants. */
 const FIRST_FREE_BYTE = 2 * PAGE_BYTES
@@ -88,8 +88,7 @@ class WasmBackend implements Backend {
 
   constructor(module: WebAssembly.Module, build: KernelBuild, threads: number, shared: boolean) {
     this.info = { name: `wasm-${build}`, threads }
-    const limits = { initial: INITIAL_PAGES, maximum: MAXIMUM_PAGES }
-    this.#memory = shared ? new WebAssembly.Memory({ ...limits, shared: true }) : undefined
+    this.#memory = shared ? createSharedMemory(INITIAL_PAGES) : undefined
     this.#pool = new WorkerPool(this.#memory)
     this.#arena = new MemoryArena(FIRST_FREE_BYTE, INITIAL_PAGES * PAGE_BYTES, (pages) =>
       this.#growMemory(pages),

@@ -2,21 +2,10 @@
 import type { ByteSource } from '../../shared/byte-source.ts'
 import { EngineError } from '../../shared/errors.ts'
 import { type Fetch, openHttpSource } from '../../shared/http-source.ts'
-import type { ModelFolder } from '../../shared/model-files.ts'
+import { type ModelFolder, SMALL_MODEL_FILES } from '../../shared/model-files.ts'
 
-/** What is read of a Hugging Face folder; shards are named by their index. */
-const KNOWN_NAMES = [
-  'config.json',
-  'generation_config.json',
-  'preprocessor_config.json',
-  'processor_config.json',
-  'tokenizer.json',
-  'tokenizer_config.json',
-  'chat_template.json',
-  'chat_template.jinja',
-  'model.safetensors',
-  'model.safetensors.index.json',
-]
+/** Shards are named by their index. */
+const KNOWN_NAMES = [...SMALL_MODEL_FILES, 'model.safetensors', 'model.safetensors.index.json']
 
 export class HttpFolder implements ModelFolder {
   readonly name: string
