@@ -5,8 +5,8 @@ import type { PrecisionName } from '../models/precision.ts'
 export type { Detail, PrecisionName }
 
 /**
- * A picture: bytes of a file in any common format, a `Blob`, pixels, or (in Node) a path or file URL.
- * Pixels are RGB, three bytes each, row by row.
+ * A picture: bytes of a file in any common format, a `Blob`, pixels, in Node a path or file URL, in a browser an address
+ * of the page's own origin. Pixels are RGB, three bytes each, row by row.
  */
 export type ImageInput =
   | string
@@ -21,7 +21,10 @@ export interface LoadProgress {
 }
 
 export interface LoadModelOptions {
-  /** The mmproj file of a GGUF model. Default: found beside the model by its content. */
+  /**
+   * The mmproj file of a GGUF model: a path, in a browser an address or the name of a picked file. Default: found beside
+   * the model by its content, except on servers, which list nothing.
+   */
   readonly projector?: string
   /** Default `auto`: q8 for safetensors, GGUF files as they are. */
   readonly precision?: PrecisionName

@@ -162,7 +162,14 @@ describe('an address', () => {
     expect(createBrowserFileHost('../models/tiny').name).toBe('https://app.example/models/tiny')
   })
 
-  it.each(['models/tiny', 'file:///models/tiny', 'data:text/plain,a', '', 'https://a.example/50%.gguf'])('refused: %j', (reference) => {
+  it.each([
+    'models/tiny',
+    'file:///models/tiny',
+    'data:text/plain,a',
+    '',
+    'https://a.example/50%.gguf',
+    'https://a.example/%E0%A4.gguf',
+  ])('refused: %j', (reference) => {
     expect(() => createBrowserFileHost(reference)).toThrow(expect.objectContaining({ code: 'file/bad-url' }))
   })
 })

@@ -43,16 +43,32 @@ export function createBrowserFileHost(
   return { name: folder.name, host: { locateModel, readPicture } }
 }
 
-/** A percent sign that begins no byte, so that the name cannot be told. */
-const STRAY_PERCENT = /%(?![0-9a-f]{2})/i
+/** `URL.canParse` came to Safari with version 17 only. */
+function parseUrl(address: string, base: string | undefined): URL | undefined {
+  try {
+    return new URL(address, base)
+  } catch {
+    return undefined
+  }
+}
+
+/** False where percent signs stand for no text, so that a file's name cannot be told. */
+function isDecodable(pathname: string): boolean {
+  try {
+    decodeURIComponent(pathname)
+    return true
+  } catch {
+    return false
+  }
+}
 
 function isDirectory(reference: unknown): reference is FileSystemDirectoryHandle {
   return (reference as { kind?: unknown } | null | undefined)?.kind === 'directory'
 }
 
 function parseAddress(address: string, base: string | undefined): URL {
-  const url = URL.canParse(address, base) ? new URL(address, base) : undefined
-  if (url && /^https?:$/.test(url.protocol) && !STRAY_PERCENT.test(url.pathname)) return url
+  const url = parseUrl(address, base)
+  if (url && /^https?:$/.test(url.protocol) && isDecodable(url.pathname)) return url
   throw new EngineError('file/bad-url', {
     message: `A model is named by an address that begins with https: or http:, or by one relative to the page; found ${JSON.stringify(address)}.`,
     hint: 'Files on this device have to be picked by a person: give the files of an <input type="file">.',
@@ -165,9 +181,7 @@ async function fetchPicture(
   reference: string | URL,
   signal?: AbortSignal,
 ): Promise<Uint8Array> {
-  const url = URL.canParse(String(reference), globalThis.location?.href)
-    ? new URL(String(reference), globalThis.location?.href)
-    : undefined
+  const url = parseUrl(String(reference), globalThis.location?.href)
   if (!url || !(/^(blob|data):$/.test(url.protocol) || url.origin === globalThis.location?.origin)) {
     throw new EngineError('image/remote', {
       message: `The picture ${String(reference)} is not of this page's origin; pictures are not fetched from elsewhere.`,
