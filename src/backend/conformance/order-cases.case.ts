@@ -157,6 +157,25 @@ export const ORDER_CASES: readonly BehaviourCase[] = [
     },
   },
   {
+    title: 'repeated work and reads in turn, many times: no thread falls behind or runs a list twice',
+    async run(backend) {
+      const [rows, columns] = [64, 16]
+      const x = backend.alloc(rows * columns * 4)
+      const y = backend.alloc(rows * columns * 4)
+      backend.write(x, new Uint8Array(rows * columns * 4))
+      backend.write(y, floats(...new Array<number>(rows * columns).fill(1)))
+      const key = {}
+      for (let round = 1; round <= 400; round++) {
+        // Each read flushes behind a list that was already sent, which once sent an empty one.
+        backend.repeat(key, 0, 2, () => {
+          for (let i = 0; i < 5; i++) backend.enqueue('addRows', { x, y, rows, columns })
+        })
+        const last = await readFloats(backend, x.at((rows * columns - 1) * 4), 1)
+        expectFloats(last, round * 5)
+      }
+    },
+  },
+  {
     title: 'a signal that is not aborted does not disturb, and may be aborted afterwards',
     async run(backend) {
       const controller = new AbortController()

@@ -53,6 +53,8 @@ function follow() {
 
 /** @param {Int32Array<ArrayBuffer>} commands */
 function lead(commands) {
+  // An empty list has no barrier: followers woken for it could read the next list's words instead.
+  if (commands.length === 0) return 0
   const words = new Int32Array(memory.buffer)
   words.set(commands, start.commands / 4)
   const count = commands.length / 20
