@@ -83,8 +83,8 @@ describe('checkImports', () => {
         'engine/load.ts': "import '../host/node/files.ts'\nimport '../entry/index.node.ts'",
       }),
     ).toEqual([
-      'engine/load.ts:1 engine may not import host; it may import shared, quant, text, image, formats, backend, models, generation, engine',
-      'engine/load.ts:2 engine may not import entry; it may import shared, quant, text, image, formats, backend, models, generation, engine',
+      'engine/load.ts:1 engine may not import host; it may import shared, quant, text, image, formats, convert, backend, models, generation, engine',
+      'engine/load.ts:2 engine may not import entry; it may import shared, quant, text, image, formats, convert, backend, models, generation, engine',
     ])
   })
 
