@@ -70,7 +70,7 @@ describe('onsight convert', () => {
     const out = join(folder, 'qwen.gguf')
     const refused = await runFake(['convert', goldenPath('qwen2'), out])
     expect([refused.exitCode, refused.stderr]).toEqual([
-      4,
+      2,
       `onsight: ${out} exists already.\n  → Give another name, or replace it with --force.\n`,
     ])
     expect(readFileSync(out, 'utf8')).toBe('mine')

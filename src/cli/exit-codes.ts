@@ -47,6 +47,8 @@ const BY_AREA: Readonly<Record<Phase, Readonly<Record<ErrorArea, ExitCode>>>> = 
 
 const BY_CODE: Readonly<Partial<Record<ErrorCode, ExitCode>>> = {
   'backend/out-of-memory': EXIT.memory,
+  'file/disk-full': EXIT.memory,
+  'file/write-failed': EXIT.failed,
   'hub/no-space': EXIT.memory,
   'hub/not-stored': EXIT.model,
 }

@@ -186,7 +186,7 @@ describe('files', () => {
     const folder = folders.create({ 'mmproj-tiny.gguf': 'mine' })
     const target = join(folder, 'tiny.gguf')
     await expect(convert(TINY, target, findRecipe('q4'))).rejects.toMatchObject({
-      code: 'file/target-exists',
+      code: 'option/target-exists',
     })
     expect(readdirSync(folder)).toEqual(['mmproj-tiny.gguf'])
     await convert(TINY, target, findRecipe('q4'), { force: true })

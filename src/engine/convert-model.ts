@@ -82,7 +82,7 @@ export function projectorPath(textPath: string): string {
  * Writes `source`, a folder or a GGUF model, to `target` and its projector to `projectorPath(target)`. Files appear
  * under their names when both are complete; nothing is left behind otherwise.
  *
- * @throws EngineError for a source that does not load, `option/recipe`, `option/target-loss`, `file/target-exists`,
+ * @throws EngineError for a source that does not load, `option/recipe`, `option/target-loss`, `option/target-exists`,
  *   `file/disk-full`; an `AbortError` when the signal is aborted.
  */
 export async function convertModelOn(
@@ -180,7 +180,7 @@ async function checkTargets(
   for (const path of targetPaths(target, plans)) {
     const { exists, freeBytes } = await output.inspectTarget(path)
     if (exists && !force) {
-      throw new EngineError('file/target-exists', {
+      throw new EngineError('option/target-exists', {
         message: `${path} exists already.`,
         hint: 'Give another name, or replace it with --force.',
       })
