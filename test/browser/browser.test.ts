@@ -72,7 +72,11 @@ async function expectTrace(run: GoldenRun): Promise<void> {
 /** What a rejected promise of the page says; `undefined` when it is kept. */
 type Refusal = { name: string; code?: string; message: string } | undefined
 
-describe.skipIf(chromium === undefined)('in Chromium', { timeout: BROWSER_TIMEOUT_MS }, () => {
+const title = chromium
+  ? 'in Chromium'
+  : 'in Chromium (left out: there is none here; CHROME_PATH may name one)'
+
+describe.skipIf(chromium === undefined)(title, { timeout: BROWSER_TIMEOUT_MS }, () => {
   beforeAll(async () => {
     fixture = await BrowserFixture.start(chromium as string)
   }, BROWSER_TIMEOUT_MS)
@@ -282,6 +286,22 @@ describe.skipIf(chromium === undefined)('in Chromium', { timeout: BROWSER_TIMEOU
     }
   })
 
+  it('decodes AVIF apart from the rounding of its colours, and BMP', async () => {
+    await open('plain')
+    const avif = (await decode(readPicture('rgb.avif'))) as DecodedPixels
+    const png = (await decode(readPicture('rgb.png'))) as DecodedPixels
+    expect([avif.width, avif.height]).toEqual([37, 23])
+    const differences = avif.data.map((sample, index) => Math.abs(sample - (png.data[index] as number)))
+    expect(differences.reduce((sum, difference) => sum + difference, 0) / avif.data.length).toBeLessThan(8)
+    const bmp = (await decode(
+      bitmap([
+        [255, 0, 0],
+        [1, 2, 3],
+      ]),
+    )) as DecodedPixels
+    expect([bmp.width, bmp.height, ...bmp.data]).toEqual([2, 1, 255, 0, 0, 1, 2, 3])
+  })
+
   it('turns pictures upright', async () => {
     await open('plain')
     const names = [1, 2, 3, 4, 5, 6, 7, 8].map((orientation) => `orientation-${orientation}.jpg`)
@@ -365,14 +385,33 @@ describe.skipIf(chromium === undefined)('in Chromium', { timeout: BROWSER_TIMEOU
     })
   })
 
-  it('asked nobody but its own origin', () => {
-    expect(fixture.requests.length).toBeGreaterThan(100)
+  // The last test, since it looks back at all others.
+  it('asked nobody but its own origin', async () => {
+    await open('isolated')
+    await load('../models/tiny')
+    expect(fixture.requests).toContain(`${fixture.origin}/isolated/models/tiny/model.safetensors`)
     const foreign = fixture.requests.filter(
       (url) => !/^(data|blob):/.test(url) && new URL(url).origin !== fixture.origin,
     )
     expect(foreign).toEqual([])
   })
 })
+
+/** A BMP file of one row of two pixels. */
+function bitmap(pixels: readonly (readonly number[])[]): Uint8Array {
+  const bytes = Buffer.alloc(54 + 8)
+  bytes.write('BM')
+  bytes.writeUInt32LE(bytes.length, 2)
+  bytes.writeUInt32LE(54, 10)
+  bytes.writeUInt32LE(40, 14)
+  bytes.writeInt32LE(pixels.length, 18)
+  bytes.writeInt32LE(1, 22)
+  bytes.writeUInt16LE(1, 26)
+  bytes.writeUInt16LE(24, 28)
+  for (const [index, [red = 0, green = 0, blue = 0]] of pixels.entries())
+    bytes.set([blue, green, red], 54 + index * 3)
+  return new Uint8Array(bytes)
+}
 
 const cut = (bytes: Uint8Array, share: number): Uint8Array => bytes.slice(0, bytes.length * share)
 
