@@ -128,7 +128,7 @@ export function findRecipe(name: unknown, where = 'The recipe'): Recipe {
   )
 }
 
-/** The type that a recipe wants for a tensor; undefined where nothing names it and its role has no choice. */
+/** The type that a recipe wants for a matrix. */
 export function wantedType(recipe: Recipe, name: string, role: MatrixRole): RecipeType {
   return namedType(recipe, name) ?? recipe.types[role]
 }
