@@ -21,6 +21,9 @@ const FLAGS = [
 /** Nothing is timed; this ends what hangs. */
 export const BROWSER_TIMEOUT_MS = 180_000
 
+/** Shorter, so that what the page reported is said before the test ends. */
+const START_TIMEOUT_MS = 120_000
+
 export class BrowserFixture {
   readonly #browser: Browser
   readonly #context: BrowserContext
@@ -69,7 +72,11 @@ export class BrowserFixture {
       if (message.type() === 'error') errors.push(message.text())
     })
     await page.goto(`${this.origin}${address}`)
-    await page.waitForFunction(() => 'onsight' in globalThis)
+    await page
+      .waitForFunction(() => 'onsight' in globalThis, undefined, { timeout: START_TIMEOUT_MS })
+      .catch((cause: unknown) => {
+        throw new Error(`${address} did not start: ${errors.join('; ') || 'it reported nothing'}`, { cause })
+      })
     return page
   }
 
