@@ -1,10 +1,9 @@
 // Single rows of a packed matrix as float32: embedding look-up.
 
-import { BF16, F16, F32, Q6_K, blocksPerRow, packedBlockBytes } from './layout'
+import { BF16, F16, F32, IQ4_NL, Q6_K, Q8_0, blocksPerRow, packedBlockBytes } from './layout'
 import { widenFloatPanel } from './matmul-float'
 import { hasMinimum, unpackPanel, unpackedOffset } from './unpack-panel'
 import { dotKind, SIGNED } from './dot-kind'
-import { IQ4_NL, Q8_0 } from './layout'
 
 function gatherFloats(floats: usize, row: usize, out: usize, columns: i32): void {
   for (let c: usize = 0; c < <usize>columns; c++) store<f32>(out + (c << 2), load<f32>(floats + (c << 5) + (row << 2)))

@@ -35,13 +35,6 @@ export function sumLanes(v: v128): f32 {
   return f32x4.extract_lane(f32x4.add(pairs, v128.shuffle<f32>(pairs, pairs, 1, 0, 3, 2)), 0)
 }
 
-// @ts-ignore: decorator
-@inline
-export function maxLanes(v: v128): f32 {
-  const pairs = f32x4.pmax(v, v128.shuffle<f32>(v, v, 2, 3, 0, 1))
-  return f32x4.extract_lane(f32x4.pmax(pairs, v128.shuffle<f32>(pairs, pairs, 1, 0, 3, 2)), 0)
-}
-
 /**
  * Four half-precision numbers (low 64 bits) to float32, exact for finite values: the exponent and fraction are moved in
  * place and the bias difference (112) is multiplied away, which also makes subnormals right. Infinity becomes 65536
