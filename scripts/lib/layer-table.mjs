@@ -1,7 +1,7 @@
 // Who may import whom (docs/architecture.md says why). Paths are relative to src/; a row names folders or single files.
 // A folder may always import from itself, except that drivers and hosts do not know each other.
 
-const PURE = ['shared', 'quant', 'text', 'image', 'formats']
+const PURE = ['shared', 'quant', 'text', 'image', 'audio', 'formats']
 const BACKEND_INTERFACE = ['backend/backend.ts', 'backend/ops.ts']
 /** Products on top of the engine: they see its public types, never each other. */
 const PRODUCTS = ['assistant', 'album', 'server', 'testing']
@@ -13,6 +13,7 @@ export const LAYERS = {
   quant: ['shared'],
   text: ['shared'],
   image: ['shared'],
+  audio: ['shared'],
   formats: ['shared', 'quant'],
   backend: ['shared', 'quant'],
   hub: ['shared', 'quant', 'formats'],
@@ -21,6 +22,8 @@ export const LAYERS = {
   generation: [...PURE, ...BACKEND_INTERFACE, 'models'],
   engine: ENGINE,
   eval: ENGINE,
+  // Recognisers and voices with their composition roots: the engine beside which they stand knows nothing of them.
+  speech: ENGINE,
   // What the engine reads of a model's files, without any driver.
   inspect: [
     ...PURE,
@@ -30,10 +33,10 @@ export const LAYERS = {
     'engine/json-files.ts',
     'engine/load-preprocessor.ts',
   ],
-  ...Object.fromEntries(PRODUCTS.map((folder) => [folder, ['shared', 'engine/types.ts']])),
-  host: ['shared', 'image'],
-  entry: [...ENGINE, ...PRODUCTS, 'eval', 'inspect', 'hub', 'host'],
-  cli: [...ENGINE, ...PRODUCTS, 'eval', 'inspect', 'hub', 'host', 'entry'],
+  ...Object.fromEntries(PRODUCTS.map((folder) => [folder, ['shared', 'engine/types.ts', 'speech/types.ts']])),
+  host: ['shared', 'image', 'audio'],
+  entry: [...ENGINE, ...PRODUCTS, 'speech', 'eval', 'inspect', 'hub', 'host'],
+  cli: [...ENGINE, ...PRODUCTS, 'speech', 'eval', 'inspect', 'hub', 'host', 'entry'],
 }
 
 /** Hosts implement ports, whose types may stand in any layer. */
