@@ -38,7 +38,7 @@ describe('checkImports', () => {
 
   it('opens single files of a folder only', () => {
     expect(problems({ ...leaf, 'models/decoder.ts': "import '../backend/check.ts'" })).toEqual([
-      'models/decoder.ts:1 models may not import backend/check.ts; it may import shared, quant, text, image, formats, backend/backend.ts, backend/ops.ts',
+      'models/decoder.ts:1 models may not import backend/check.ts; it may import shared, quant, text, image, audio, formats, backend/backend.ts, backend/ops.ts',
     ])
   })
 
@@ -70,7 +70,7 @@ describe('checkImports', () => {
         ].join('\n'),
       }),
     ).toEqual([
-      'host/node/workers.ts:2 host may not import backend; it may import shared, image',
+      'host/node/workers.ts:2 host may not import backend; it may import shared, image, audio',
       'host/node/workers.ts:4 names src/backend/wasm/gone.js, which does not exist',
     ])
   })
@@ -83,8 +83,8 @@ describe('checkImports', () => {
         'engine/load.ts': "import '../host/node/files.ts'\nimport '../entry/index.node.ts'",
       }),
     ).toEqual([
-      'engine/load.ts:1 engine may not import host; it may import shared, quant, text, image, formats, convert, backend, models, generation, engine',
-      'engine/load.ts:2 engine may not import entry; it may import shared, quant, text, image, formats, convert, backend, models, generation, engine',
+      'engine/load.ts:1 engine may not import host; it may import shared, quant, text, image, audio, formats, convert, backend, models, generation, engine',
+      'engine/load.ts:2 engine may not import entry; it may import shared, quant, text, image, audio, formats, convert, backend, models, generation, engine',
     ])
   })
 
