@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
+import { build } from 'vite'
 import { scanImports } from './scan-imports.mjs'
 
 /**
@@ -23,7 +25,34 @@ export function collectModules(entry) {
   return modules
 }
 
-/** Bytes after gzip of all modules in one stream, as a bundle would be sent. @param {Iterable<string>} sources */
-export function gzipByteLength(sources) {
-  return gzipSync([...sources].join('\n'), { level: 9 }).length
+/**
+ * Bytes after gzip of what an app ships of these entries: bundled and minified, parts that load later included,
+ * dependencies left out.
+ * @param {readonly URL[]} entries
+ * @returns {Promise<number>}
+ */
+export async function shippedByteLength(entries) {
+  const result = await build({
+    configFile: false,
+    logLevel: 'silent',
+    build: {
+      write: false,
+      minify: true,
+      target: 'es2022',
+      // Keeps imports of Node's own modules as they are.
+      ssr: true,
+      rolldownOptions: {
+        input: entries.map((entry) => fileURLToPath(entry)),
+        preserveEntrySignatures: 'strict',
+        external: (id) => !/^(?:[./\0]|[A-Za-z]:\\)/.test(id),
+      },
+    },
+  })
+  let bytes = 0
+  for (const bundle of /** @type {import('vite').Rolldown.RolldownOutput[]} */ ([result].flat())) {
+    for (const file of bundle.output) {
+      bytes += gzipSync(file.type === 'chunk' ? file.code : file.source, { level: 9 }).length
+    }
+  }
+  return bytes
 }
