@@ -54,6 +54,7 @@ export const PACKAGE_HOMES = {
   '@huggingface/jinja': 'text',
   '@huggingface/tokenizers': 'text',
   commander: 'cli',
+  'eventsource-parser': 'assistant',
   hono: 'server',
   sharp: 'host',
 }

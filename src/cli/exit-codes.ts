@@ -29,6 +29,7 @@ const BY_AREA: Readonly<Record<Phase, Readonly<Record<ErrorArea, ExitCode>>>> = 
     generation: EXIT.failed,
     hub: EXIT.model,
     server: EXIT.failed,
+    remote: EXIT.failed,
   },
   running: {
     option: EXIT.usage,
@@ -42,6 +43,7 @@ const BY_AREA: Readonly<Record<Phase, Readonly<Record<ErrorArea, ExitCode>>>> = 
     generation: EXIT.failed,
     hub: EXIT.failed,
     server: EXIT.failed,
+    remote: EXIT.failed,
   },
 }
 

@@ -1,5 +1,21 @@
 /** What the command says besides answers, in English and Chinese. Help and errors are English only. */
 
+/** Why a message leaves the device, by the names that routes give. */
+const REASONS: Readonly<Record<string, string>> = {
+  chosen: 'you chose the remote model',
+  preferred: 'you allowed it, and it can be reached',
+  'no-local-model': 'there is no model on this device',
+  'no-local-pictures': 'the model on this device takes no pictures',
+  'local-failed': 'the model on this device failed',
+}
+const CHINESE_REASONS: Readonly<Record<string, string>> = {
+  chosen: '您选择了远程模型',
+  preferred: '您已同意，且可以连接',
+  'no-local-model': '本设备上没有模型',
+  'no-local-pictures': '本设备上的模型不能看图片',
+  'local-failed': '本设备上的模型出错了',
+}
+
 const ENGLISH = {
   defaultQuestion: 'Describe this picture.',
   tinyModel:
@@ -12,6 +28,8 @@ const ENGLISH = {
   readingPrompt: 'Reading the question',
   sawPicture: (name: string, size: string, used: string, tiles: number, detail: string) =>
     `${name}: ${size}, seen at ${used}${tiles > 1 ? ` in ${tiles} tiles` : ''}, detail ${detail}`,
+  sentTo: (host: string, model: string, reason: string) =>
+    `This message goes to ${model} at ${host}: ${REASONS[reason] ?? reason}.`,
   chatGreeting: 'Ask away. /image PATH adds a picture to the next message, /exit ends.',
   pictureAdded: (path: string) => `${path} goes with the next message.`,
   stoppedByLength: (tokens: number) => `Stopped after ${tokens} tokens; --max-tokens allows more.`,
@@ -39,6 +57,8 @@ const CHINESE: Messages = {
   readingPrompt: '正在读问题',
   sawPicture: (name, size, used, tiles, detail) =>
     `${name}：${size}，按 ${used} 查看${tiles > 1 ? `，分成 ${tiles} 块` : ''}，细节 ${detail}`,
+  sentTo: (host, model, reason) =>
+    `此消息将发送到 ${host} 的 ${model}：${CHINESE_REASONS[reason] ?? reason}。`,
   chatGreeting: '请提问。/image 路径 为下一条消息添加图片，/exit 结束。',
   pictureAdded: (path) => `${path} 将随下一条消息发送。`,
   stoppedByLength: (tokens) => `已在 ${tokens} 个词元后停止；用 --max-tokens 可以更长。`,

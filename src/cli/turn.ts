@@ -42,6 +42,11 @@ export async function runTurn(chat: Chat, message: UserMessage, settings: TurnSe
             hasOpenLine = !event.text.endsWith('\n')
           }
           break
+        case 'route-chosen':
+          if (event.answeredBy.route === 'remote') {
+            terminal.note(messages.sentTo(event.answeredBy.host ?? '', event.answeredBy.model, event.reason))
+          }
+          break
         case 'answer-finished':
           progress.clear()
           if (isJson) terminal.json(describeTurn(event, settings.loadMs))

@@ -13,7 +13,7 @@ export interface ReadImage {
 
 export async function readImage(
   input: ImageInput,
-  files: FileHost,
+  files: Pick<FileHost, 'readPicture'>,
   decoder: ImageDecoder,
   signal?: AbortSignal,
 ): Promise<ReadImage> {

@@ -113,6 +113,16 @@ export interface AnswerFinished {
   readonly timings: Timings
   /** Pictures of this message, in order. */
   readonly images: readonly ImageReport[]
+  /** Who answered, where that may not have been this device. */
+  readonly answeredBy?: AnsweredBy
+}
+
+/** Where an answer was made. */
+export interface AnsweredBy {
+  readonly route: 'local' | 'remote'
+  readonly model: string
+  /** Host of the remote endpoint. */
+  readonly host?: string
 }
 
 export type ChatEvent =
@@ -123,6 +133,8 @@ export type ChatEvent =
       readonly frames: number
     }
   | { readonly type: 'image-encoded'; readonly image: number; readonly report: ImageReport }
+  /** Routed models only: before anything of the message is sent or computed. */
+  | { readonly type: 'route-chosen'; readonly answeredBy: AnsweredBy; readonly reason: string }
   | { readonly type: 'prompt-progressed'; readonly tokens: number; readonly totalTokens: number }
   | { readonly type: 'text-delta'; readonly text: string }
   | AnswerFinished

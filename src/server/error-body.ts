@@ -88,6 +88,7 @@ const BY_AREA: Readonly<Record<ErrorArea, Verdict>> = {
   backend: FAILURE,
   generation: FAILURE,
   hub: FAILURE,
+  remote: FAILURE,
 }
 
 /** Errors that nobody foresaw tell the client nothing: their messages may hold paths. */

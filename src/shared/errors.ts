@@ -19,6 +19,7 @@ export type ErrorArea =
   | 'generation' // context and sampling
   | 'hub' // fetching and storing models
   | 'server' // requests to the local server
+  | 'remote' // requests to somebody else's endpoint
 
 export interface EngineErrorOptions {
   /** What failed, what was expected and what was found, with names and numbers. */

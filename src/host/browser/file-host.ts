@@ -23,6 +23,10 @@ export interface BrowserFiles {
   readonly host: FileHost
 }
 
+/** The bytes of a picture of the page's own origin. */
+export const readPicture: FileHost['readPicture'] = (picture, signal) =>
+  fetchPicture((url, init) => globalThis.fetch(url, init), picture, signal)
+
 /** Other references that the host is asked for, such as a projector's, lie beside the model. */
 export function createBrowserFileHost(
   reference: ModelReference,
