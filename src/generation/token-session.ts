@@ -1,6 +1,6 @@
 /** A sequence of tokens with its keys and values: what a conversation has computed so far, token by token. */
 import type { BufferRef } from '../backend/backend.ts'
-import type { KvCache } from '../models/blocks/kv-cache.ts'
+import type { CacheRange, KvCache, KvType } from '../models/blocks/kv-cache.ts'
 import type { LanguageModel } from '../models/language-model.ts'
 import type { EmbeddingRows } from '../models/llama/decoder.ts'
 import { throwIfAborted } from '../shared/abort.ts'
@@ -43,6 +43,32 @@ export class TokenSession {
   /** Tokens in the cache. */
   get length(): number {
     return this.#ids.length
+  }
+
+  /** What the cache holds. */
+  get contents(): Prompt {
+    return { ids: this.#ids, images: this.#images }
+  }
+
+  get kvType(): KvType {
+    return this.#cache.type
+  }
+
+  /** Where the keys and values of `contents` lie, to be read between passes. */
+  get keysAndValues(): CacheRange[] {
+    return this.#cache.ranges(this.#ids.length)
+  }
+
+  /**
+   * Takes over a sequence that another session computed: makes room, then `write` fills the places of its keys and
+   * values, in the order of the other's `keysAndValues`. Only for a session that holds nothing.
+   */
+  async adopt(contents: Prompt, write: (ranges: CacheRange[]) => Promise<void>): Promise<void> {
+    const { length } = contents.ids
+    await this.#queue.run(() => this.#cache.reserve(length, 0))
+    await write(this.#cache.ranges(length))
+    this.#ids = [...contents.ids]
+    this.#images = [...contents.images]
   }
 
   /**

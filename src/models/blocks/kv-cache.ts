@@ -6,6 +6,12 @@ export type KvType = 'F32' | 'F16'
 
 const FIRST_CAPACITY = 256
 
+/** Bytes of a cache that lie together. */
+export interface CacheRange {
+  readonly ref: BufferRef
+  readonly byteLength: number
+}
+
 /** Keys and values of one conversation, per layer (position, kvHeads * headDim). Grows by doubling. */
 export class KvCache {
   readonly type: KvType
@@ -64,6 +70,15 @@ export class KvCache {
   at(layer: number, position: number): { k: BufferRef; v: BufferRef } {
     const { k, v } = this.#layers[layer] as { k: DeviceBuffer; v: DeviceBuffer }
     return { k: k.at(position * this.#rowBytes), v: v.at(position * this.#rowBytes) }
+  }
+
+  /**
+   * Where keys and values of the first `positions` lie. Their bytes, one range after the other, depend on the
+   * configuration and the type only, never on how much room there is, so that another cache can take them over.
+   */
+  ranges(positions: number): CacheRange[] {
+    const byteLength = positions * this.#rowBytes
+    return this.#layers.flatMap(({ k, v }) => [k, v].map((ref) => ({ ref, byteLength })))
   }
 
   dispose(): void {
