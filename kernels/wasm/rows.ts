@@ -134,3 +134,41 @@ export function pixelShuffle(
     }
   }
 }
+
+export function poolRows(
+  x: usize, out: usize, rows: i32, gridColumns: i32, columns: i32, factor: i32, begin: i32, end: i32, scratch: usize,
+): void {
+  const outColumns = gridColumns / factor
+  const bytes = <usize>columns << 2
+  const lineBytes = <usize>gridColumns * bytes
+  const count = <f32>(factor * factor)
+  for (let row = begin; row < end; row++) {
+    for (let column = 0; column < outColumns; column++) {
+      const corner = x + (<usize>(row * factor) * gridColumns + <usize>(column * factor)) * bytes
+      const to = out + (<usize>row * outColumns + column) * bytes
+      let at: usize = 0
+      for (; at + 16 <= bytes; at += 16) {
+        let sum = f32x4.splat(0)
+        for (let y = 0; y < factor; y++) {
+          let from = corner + <usize>y * lineBytes + at
+          for (let i = 0; i < factor; i++) {
+            sum = f32x4.add(sum, v128.load(from))
+            from += bytes
+          }
+        }
+        v128.store(to + at, f32x4.div(sum, f32x4.splat(count)))
+      }
+      for (; at < bytes; at += 4) {
+        let sum: f32 = 0
+        for (let y = 0; y < factor; y++) {
+          let from = corner + <usize>y * lineBytes + at
+          for (let i = 0; i < factor; i++) {
+            sum += load<f32>(from)
+            from += bytes
+          }
+        }
+        store<f32>(to + at, sum / count)
+      }
+    }
+  }
+}

@@ -42,6 +42,7 @@ const RIGHT: Readonly<Record<OpName, Readonly<Record<string, number | string>>>>
   copyRows: { source: 24, out: 24, rows: 2, columns: 3 },
   extractPatches: { pixels: 140, out: 96, channels: 1, height: 5, width: 7, patch: 2, patchRows: 2 },
   pixelShuffle: { x: 96, out: 96, gridRows: 4, gridColumns: 2, columns: 3, factor: 2 },
+  poolRows: { x: 96, out: 24, rows: 2, gridColumns: 2, columns: 3, factor: 2 },
 }
 
 const NAMES = Object.keys(OPS) as OpName[]
@@ -123,6 +124,7 @@ test.each([
   ['matmulFloat', { accumulate: 2 }, 'expected "accumulate" to be one of 0, 1, found 2'],
   ['packRows', { firstRow: 4 }, 'expected "firstRow" to be a multiple of 8, found 4'],
   ['pixelShuffle', { factor: 3 }, 'expected "gridRows" to be a multiple of 3, found 4'],
+  ['poolRows', { factor: 3 }, 'expected "gridColumns" to be a multiple of 3, found 2'],
   ['extractPatches', { patchRows: 3 }, 'expected "patchRows" to be one of 2, found 3'],
 ] as const)('%s with %o is refused', (op, changes, expected) => {
   expect(failure(() => check(op, changes))).toBe(`backend/bad-argument: ${op}: ${expected}.`)

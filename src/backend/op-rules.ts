@@ -233,4 +233,13 @@ export const OP_RULES: { readonly [Name in OpName]: OpRules<OpArguments<Name>> }
     expects: ({ gridRows, gridColumns, factor }) =>
       multipleOf('gridRows', gridRows, factor) ?? multipleOf('gridColumns', gridColumns, factor),
   },
+  poolRows: {
+    writes: 'out',
+    positive: ['columns', 'factor'],
+    byteLengths: ({ rows, gridColumns, columns, factor }) => ({
+      x: rows * factor * gridColumns * columns * 4,
+      out: rows * (gridColumns / factor) * columns * 4,
+    }),
+    expects: ({ gridColumns, factor }) => multipleOf('gridColumns', gridColumns, factor),
+  },
 }

@@ -317,6 +317,19 @@ export const OPS = {
     work: { over: 'gridRows', per: 1 },
     tolerance: 0,
   },
+  /** Average pooling: each factor x factor square of the grid becomes one row, summed row-major in float32, then divided. */
+  poolRows: {
+    args: {
+      x: 'buffer', // f32 (rows * factor * gridColumns, columns)
+      out: 'buffer', // f32 (rows * gridColumns / factor, columns)
+      rows: 'integer', // of the pooled grid
+      gridColumns: 'integer', // of x
+      columns: 'integer',
+      factor: 'integer',
+    },
+    work: { over: 'rows', per: 1 },
+    tolerance: 0,
+  },
 } as const satisfies Record<string, OpRow>
 
 export type OpName = keyof typeof OPS

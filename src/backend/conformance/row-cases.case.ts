@@ -285,6 +285,31 @@ function shuffleCases(): ConformanceCase[] {
   )
 }
 
+function poolCases(): ConformanceCase[] {
+  const shapes = [
+    // rows, gridColumns, columns, factor
+    [1, 1, 1, 1],
+    [1, 2, 1, 2],
+    [3, 5, 7, 1],
+    [2, 6, 5, 3],
+    [3, 9, 70, 3],
+    [12, 24, 64, 2],
+    [8, 24, 33, 3],
+    [1, 8, 36, 8],
+  ] as const
+  return shapes.map(([rows, gridColumns, columns, factor]) =>
+    defineCase('poolRows', {
+      scalars: { rows, gridColumns, columns, factor },
+      data: 'normal',
+      format: 'bytes',
+      contents: (random) => ({
+        x: input(floats(random, rows * factor * gridColumns * columns)),
+        out: output(((rows * gridColumns) / factor) * columns * 4),
+      }),
+    }),
+  )
+}
+
 export function rowCases(): ConformanceCase[] {
   return [
     ...rmsNormCases(),
@@ -297,5 +322,6 @@ export function rowCases(): ConformanceCase[] {
     ...copyCases(),
     ...patchCases(),
     ...shuffleCases(),
+    ...poolCases(),
   ]
 }

@@ -93,3 +93,24 @@ test('pixelShuffle of a grid that is not square', async () => {
   )
   expect([...found]).toEqual([0, 1, 4, 5, 2, 3, 6, 7])
 })
+
+test.each(['24 by 2', '24 by 3', '4 by 4', '6 by 1'])(
+  'poolRows of %s as avg_pool2d of PyTorch: identical',
+  async (name) => {
+    const vector = opVector(`poolRows ${name}`)
+    const expected = vector.floats('expected')
+    const found = await runFloatOp(
+      'poolRows',
+      {
+        x: vector.floats('x'),
+        out: new Float32Array(expected.length),
+        rows: vector.number('rows'),
+        gridColumns: vector.number('gridColumns'),
+        columns: vector.number('columns'),
+        factor: vector.number('factor'),
+      },
+      'out',
+    )
+    expect([...found]).toEqual([...expected])
+  },
+)

@@ -1,6 +1,6 @@
 /** Rearranging pictures and patch grids. */
 import type { OpArguments } from '../backend.ts'
-import { integersAt } from './memory.ts'
+import { floatsAt, integersAt } from './memory.ts'
 
 export function extractPatches(args: OpArguments<'extractPatches'>): void {
   const { channels, height, width, patch, patchRows } = args
@@ -33,6 +33,24 @@ export function pixelShuffle(args: OpArguments<'pixelShuffle'>): void {
         const start = (y * gridColumns + left) * columns
         out.set(x.subarray(start, start + factor * columns), at)
         at += factor * columns
+      }
+    }
+  }
+}
+
+export function poolRows({ x, out, rows, gridColumns, columns, factor }: OpArguments<'poolRows'>): void {
+  const values = floatsAt(x, rows * factor * gridColumns * columns)
+  const pooled = floatsAt(out, (rows * gridColumns * columns) / factor)
+  let at = 0
+  for (let row = 0; row < rows; row++) {
+    for (let left = 0; left < gridColumns; left += factor) {
+      for (let column = 0; column < columns; column++) {
+        let sum = 0
+        for (let y = row * factor; y < (row + 1) * factor; y++) {
+          for (let i = left; i < left + factor; i++)
+            sum = Math.fround(sum + (values[(y * gridColumns + i) * columns + column] as number))
+        }
+        pooled[at++] = sum / (factor * factor)
       }
     }
   }

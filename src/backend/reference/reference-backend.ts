@@ -14,7 +14,7 @@ import { matmulFloat, matmulQuantized } from './matmul.ts'
 import { decodeRows, encodeRows, gatherRows, packRows, storeRows } from './matrix.ts'
 import { bytesAt, ReferenceBuffer } from './memory.ts'
 import { layerNorm, rmsNorm } from './norm.ts'
-import { extractPatches, pixelShuffle } from './picture.ts'
+import { extractPatches, pixelShuffle, poolRows } from './picture.ts'
 import { quantizeRows } from './quantize-rows.ts'
 import { rope } from './rope.ts'
 import { addRows, copyRows } from './rows.ts'
@@ -38,6 +38,7 @@ const OPERATIONS: { readonly [Name in OpName]: (args: OpArguments<Name>) => void
   copyRows,
   extractPatches,
   pixelShuffle,
+  poolRows,
 }
 
 /** Between operations the event loop gets a turn after this long, so that an abort can arrive. */

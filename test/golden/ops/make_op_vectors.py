@@ -179,7 +179,17 @@ def linear():
                expected=F.linear(double(x), weight.double(), double(bias)).numpy())
 
 
-for make in (norms, rope, attention, activations, pictures, quantized, linear):
+def pools():
+    # Grid rows, grid columns (of x), columns, factor. In float32, as the model would compute it: the sums have an order.
+    for rows, grid, columns, factor in [(24, 24, 3, 2), (24, 24, 3, 3), (8, 4, 5, 4), (3, 6, 7, 1)]:
+        x = normal(rows * grid, columns)
+        planes = torch.from_numpy(x).T.reshape(1, columns, rows, grid)
+        out = F.avg_pool2d(planes, factor)
+        record(f"poolRows {grid} by {factor}", {"rows": rows // factor, "gridColumns": grid, "columns": columns,
+               "factor": factor}, x=x, expected=out[0].flatten(1).T.numpy())
+
+
+for make in (norms, rope, attention, activations, pictures, quantized, linear, pools):
     make()
 lines = (f"  {json.dumps(name)}: {json.dumps(vector)}" for name, vector in vectors.items())
 (HERE / "vectors.json").write_text("{\n" + ",\n".join(lines) + "\n}\n")
