@@ -96,6 +96,27 @@ export function copyRows(source: usize, out: usize, rows: i32, columns: i32, beg
   memory.copy(out + first, source + first, (<usize>(end - begin) * columns) << 2)
 }
 
+export function xorRows(x: usize, out: usize, rows: i32, columns: i32, begin: i32, end: i32, scratch: usize): void {
+  for (let row = begin; row < end; row++) {
+    let at = x + ((<usize>row * columns) << 2)
+    const stop = at + (<usize>columns << 2)
+    let a = i32x4.splat(0)
+    let b = a
+    let c = a
+    let d = a
+    for (; at + 64 <= stop; at += 64) {
+      a = v128.xor(a, v128.load(at))
+      b = v128.xor(b, v128.load(at, 16))
+      c = v128.xor(c, v128.load(at, 32))
+      d = v128.xor(d, v128.load(at, 48))
+    }
+    a = v128.xor(v128.xor(a, b), v128.xor(c, d))
+    let word = i32x4.extract_lane(a, 0) ^ i32x4.extract_lane(a, 1) ^ i32x4.extract_lane(a, 2) ^ i32x4.extract_lane(a, 3)
+    for (; at < stop; at += 4) word ^= load<i32>(at)
+    store<i32>(out + (<usize>row << 2), word)
+  }
+}
+
 export function extractPatches(
   pixels: usize, out: usize, channels: i32, height: i32, width: i32, patch: i32, patchRows: i32,
   begin: i32, end: i32, scratch: usize,

@@ -40,6 +40,7 @@ const RIGHT: Readonly<Record<OpName, Readonly<Record<string, number | string>>>>
   activate: { x: 24, kind: 2, rows: 2, columns: 3 },
   addRows: { x: 24, y: 24, rows: 2, columns: 3 },
   copyRows: { source: 24, out: 24, rows: 2, columns: 3 },
+  xorRows: { x: 24, out: 8, rows: 2, columns: 3 },
   extractPatches: { pixels: 140, out: 96, channels: 1, height: 5, width: 7, patch: 2, patchRows: 2 },
   pixelShuffle: { x: 96, out: 96, gridRows: 4, gridColumns: 2, columns: 3, factor: 2 },
   poolRows: { x: 96, out: 24, rows: 2, gridColumns: 2, columns: 3, factor: 2 },

@@ -214,6 +214,11 @@ export const OP_RULES: { readonly [Name in OpName]: OpRules<OpArguments<Name>> }
     positive: ['columns'],
     byteLengths: ({ rows, columns }) => ({ source: rows * columns * 4, out: rows * columns * 4 }),
   },
+  xorRows: {
+    writes: 'out',
+    positive: ['columns'],
+    byteLengths: ({ rows, columns }) => ({ x: rows * columns * 4, out: rows * 4 }),
+  },
   extractPatches: {
     writes: 'out',
     positive: ['channels', 'height', 'width', 'patch'],

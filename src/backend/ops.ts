@@ -290,6 +290,17 @@ export const OPS = {
     work: { over: 'rows', per: 1 },
     tolerance: 0,
   },
+  /** Exclusive or of each row's 32-bit words: reads every byte and does next to nothing, to measure how fast that goes. */
+  xorRows: {
+    args: {
+      x: 'buffer', // (rows, columns)
+      out: 'buffer', // i32 (rows)
+      rows: 'integer',
+      columns: 'integer',
+    },
+    work: { over: 'rows', per: 1 },
+    tolerance: 0,
+  },
   /** Square patches of a planar picture as rows: (channel, y, x) inside a patch; patches row by row. Rests are cut off. */
   extractPatches: {
     args: {

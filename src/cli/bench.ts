@@ -2,6 +2,7 @@
 import type { PrecisionName } from '../engine/types.ts'
 import type { BenchReport } from '../entry/bench.node.ts'
 import { EngineError } from '../shared/errors.ts'
+import { flatten, loadReport, type Ratios, ratiosOf } from './bench-comparison.ts'
 import type { CommandContext } from './context.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
 import { untilAborted } from './interrupts.ts'
@@ -13,6 +14,7 @@ export interface BenchOptions extends TerminalOptions {
   readonly precision?: PrecisionName
   readonly threads?: number
   readonly repeat: number
+  readonly compare?: string
   readonly json?: boolean
 }
 
@@ -30,6 +32,8 @@ export async function runBench(
   }
   const terminal = new Terminal(context, options)
   try {
+    // Before minutes of work.
+    const earlier = options.compare === undefined ? undefined : await loadReport(options.compare)
     const [measure, { bundledModelPath }] = await Promise.all([context.loadBench(), context.loadEngine()])
     const subject =
       shape !== undefined ? { shape } : reference === TINY ? bundledModelPath() : String(reference)
@@ -42,24 +46,31 @@ export async function runBench(
       signal,
     })
     const report = await untilAborted(running, signal)
-    if (options.json) terminal.json(report)
-    else terminal.answer(`${tableOf(report).join('\n')}\n`)
+    const ratios = earlier && ratiosOf(report, earlier)
+    if (options.json) terminal.json(ratios ? { ...report, ratios } : report)
+    else terminal.answer(`${tableOf(report, ratios).join('\n')}\n`)
     return EXIT.done
   } catch (error) {
     return failureOf(context, terminal, error, 'loading')
   }
 }
 
-/** Numbers aligned at the right, then the machine. */
-function tableOf({ numbers, environment }: BenchReport): string[] {
-  const rows = Object.entries(numbers).map(
-    ([name, value]) => [spell(name), value.toFixed(value < 10 ? 2 : 1)] as const,
-  )
-  const nameWidth = Math.max(...rows.map(([name]) => name.length))
+/** Numbers aligned at the right, with their ratios to earlier ones, then the machine. */
+function tableOf(report: BenchReport, ratios: Ratios = {}): string[] {
+  const rows = Object.entries(flatten(report)).map(([name, value]) => {
+    const ratio = ratios[name]
+    return [
+      spell(name),
+      value.toFixed(value < 10 ? 2 : 1),
+      ratio === undefined ? '' : `  ${ratio.toFixed(2)}x`,
+    ] as const
+  })
+  const environment = Object.entries(report.environment)
+  const nameWidth = Math.max(...[...rows, ...environment].map(([name]) => spell(name).length))
   const valueWidth = Math.max(...rows.map(([, value]) => value.length))
   return [
-    ...rows.map(([name, value]) => `${name.padEnd(nameWidth)}  ${value.padStart(valueWidth)}`),
-    ...Object.entries(environment).map(([name, value]) => `${spell(name).padEnd(nameWidth)}  ${value}`),
+    ...rows.map(([name, value, ratio]) => `${name.padEnd(nameWidth)}  ${value.padStart(valueWidth)}${ratio}`),
+    ...environment.map(([name, value]) => `${spell(name).padEnd(nameWidth)}  ${value}`),
   ]
 }
 

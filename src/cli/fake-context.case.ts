@@ -34,6 +34,7 @@ export const IMAGE_REPORT: ImageReport = {
 
 export const BENCH_REPORT: BenchReport = {
   numbers: { prefillTokensPerSecond64: 201.26, decodeTokensPerSecond: 5.5, peakResidentMegabytes: 412 },
+  firstWordMs: { first: 900, followUp: 45, followUpWithoutReuse: 950.04 },
   environment: { machine: 'Some CPU', node: '24.0.0', threads: 2 },
 }
 

@@ -106,6 +106,7 @@ function createProgram(context: CommandContext, guard: Guard): Command {
       .addOption(precisionOption('auto: q8 for safetensors, .gguf files as they are'))
       .addOption(threadsOption())
       .option('--repeat <count>', 'runs of each measurement', wholeNumber(1), 3)
+      .option('--compare <file>', 'show ratios to an earlier report, written with --json', someText)
       .option('--json', 'print one JSON object'),
   )
     .description('measure speed and memory on this machine')

@@ -1,13 +1,13 @@
 /** Measures a model: loading, pictures, prompts, answers. Times are the best of several runs, since machines are shared. */
-import type { Backend } from '../backend/backend.ts'
 import { createWasmBackend } from '../backend/wasm/wasm-backend.ts'
-import type { KvCache } from '../models/blocks/kv-cache.ts'
 import type { Checkpoint } from '../models/checkpoint.ts'
-import { type LanguageModel, loadLanguageModel } from '../models/language-model.ts'
+import { loadLanguageModel } from '../models/language-model.ts'
 import { choosePrecision, type PrecisionName } from '../models/precision.ts'
 import { parseCheckpoint } from '../models/registry.ts'
 import { WeightLoader } from '../models/weight-loader.ts'
-import { throwIfAborted } from '../shared/abort.ts'
+import { type FirstWordMs, measureFirstWord } from './bench-first-word.ts'
+import { measureReading } from './bench-reading.ts'
+import { measureSpeeds, Stopwatch } from './bench-speeds.ts'
 import type { EngineHost } from './load-model.ts'
 import { openCheckpoint } from './open-checkpoint.ts'
 import { createSyntheticCheckpoint, type SyntheticTypes } from './synthetic-checkpoint.ts'
@@ -24,6 +24,8 @@ export interface BenchRequest {
 /** Numbers by name, units in the names. What a model cannot do is left out. */
 export interface BenchMeasurement {
   readonly numbers: Readonly<Record<string, number>>
+  /** From a question to its first word, in milliseconds. */
+  readonly firstWordMs: FirstWordMs
   readonly backend: string
   readonly threads: number
 }
@@ -34,10 +36,6 @@ const SHAPE_TYPES: Readonly<Record<PrecisionName, SyntheticTypes>> = {
   q8: { layers: 'Q8_0', others: 'Q8_0' },
   f32: { layers: 'F32', others: 'F32' },
 }
-
-const LONG_PROMPT = 512
-const SHORT_PROMPT = 64
-const DECODED_TOKENS = 32
 
 export async function measureModel(
   host: EngineHost,
@@ -81,116 +79,24 @@ async function measureCheckpoint(
       (sum, [name, { byteLength }]) => (/^(v|mm)\./.test(name) ? sum + byteLength : sum),
       0,
     )
-    const bench = new Bench(backend, model, repeat, signal)
-    const speeds = await bench.run()
+    const watch = new Stopwatch(repeat, signal)
+    const speeds = await measureSpeeds(model, watch)
+    const firstWordMs = await measureFirstWord(model, watch)
+    const readGigabytesPerSecond = await measureReading(backend, watch)
+    // Every weight of the decoder is read once a token; of a separate embedding one row.
+    const decodeGigabytesPerSecond =
+      ((fileBytes - embedding - pictureBytes) * speeds.decodeTokensPerSecond0) / 1e9
     const numbers = {
       loadMs,
       ...speeds,
-      // Every weight of the decoder is read once a token; of a separate embedding one row.
-      decodeGigabytesPerSecond:
-        ((fileBytes - embedding - pictureBytes) * speeds.decodeTokensPerSecond0) / 1e9,
+      decodeGigabytesPerSecond,
+      readGigabytesPerSecond,
+      decodeShareOfReadLimit: decodeGigabytesPerSecond / readGigabytesPerSecond,
       fileMegabytes: fileBytes / 1e6,
       allocatedMegabytes: backend.allocatedBytes / 1e6,
     }
-    return { numbers, backend: backend.info.name, threads: backend.info.threads }
+    return { numbers, firstWordMs, backend: backend.info.name, threads: backend.info.threads }
   } finally {
     await backend.dispose()
-  }
-}
-
-class Bench {
-  readonly #backend: Backend
-  readonly #model: LanguageModel
-  readonly #repeat: number
-  readonly #signal: AbortSignal | undefined
-
-  constructor(backend: Backend, model: LanguageModel, repeat: number, signal: AbortSignal | undefined) {
-    this.#backend = backend
-    this.#model = model
-    this.#repeat = repeat
-    this.#signal = signal
-  }
-
-  async run() {
-    const cache = this.#model.createCache()
-    const context = Math.min(LONG_PROMPT, this.#model.config.decoder.contextLength - DECODED_TOKENS)
-    await cache.reserve(context + DECODED_TOKENS, 0)
-    await this.#decode(cache, 0, 2) // first use of every buffer and code path
-    const tileMs = await this.#measurePicture()
-    return {
-      ...(tileMs === undefined ? {} : { imageEncodeMsPerTile: tileMs }),
-      [`prefillTokensPerSecond${SHORT_PROMPT}`]:
-        SHORT_PROMPT / (await this.#best(() => this.#prefill(cache, SHORT_PROMPT))),
-      [`prefillTokensPerSecond${context}`]: context / (await this.#best(() => this.#prefill(cache, context))),
-      decodeTokensPerSecond0:
-        DECODED_TOKENS / (await this.#best(() => this.#decode(cache, 0, DECODED_TOKENS))),
-      [`decodeTokensPerSecond${context}`]:
-        DECODED_TOKENS / (await this.#best(() => this.#decode(cache, context, DECODED_TOKENS))),
-    } as { decodeTokensPerSecond0: number } & Record<string, number>
-  }
-
-  /** Seconds of the fastest run. */
-  async #best(work: () => Promise<void>): Promise<number> {
-    let best = Number.POSITIVE_INFINITY
-    for (let run = 0; run < this.#repeat; run++) {
-      throwIfAborted(this.#signal)
-      const start = performance.now()
-      await work()
-      best = Math.min(best, (performance.now() - start) / 1000)
-    }
-    return best
-  }
-
-  async #prefill(cache: KvCache, tokens: number): Promise<void> {
-    const { decoder } = this.#model
-    for (let position = 0; position < tokens; position += decoder.maxTokens) {
-      const count = Math.min(decoder.maxTokens, tokens - position)
-      const ids = Int32Array.from(
-        { length: count },
-        (_, index) => ((position + index) * 37) % decoder.config.vocabSize,
-      )
-      decoder.run({
-        ids,
-        replacements: [],
-        position,
-        cache,
-        want: position + count === tokens ? 'last' : 'none',
-      })
-      await this.#backend.flush(this.#signal)
-    }
-  }
-
-  /** As an answer is made: logits are read and looked through for every token. */
-  async #decode(cache: KvCache, position: number, tokens: number): Promise<void> {
-    const { decoder } = this.#model
-    let id = 1
-    for (let step = 0; step < tokens; step++) {
-      decoder.run({
-        ids: Int32Array.of(id),
-        replacements: [],
-        position: position + step,
-        cache,
-        want: 'last',
-      })
-      const logits = new Float32Array(
-        (await this.#backend.read(decoder.logits, decoder.logits.byteLength, this.#signal)).buffer,
-      )
-      id = logits.indexOf(Math.max(...logits.subarray(0, 64)))
-    }
-  }
-
-  /** Milliseconds of one frame through tower and projector. */
-  async #measurePicture(): Promise<number | undefined> {
-    const { pictures, config } = this.#model
-    if (!pictures) return undefined
-    const { imageSize } = pictures.vision
-    const pixels = Float32Array.from({ length: 3 * imageSize * imageSize }, (_, index) => Math.sin(index))
-    const out = this.#backend.alloc(pictures.tokensPerFrame * config.decoder.dim * 4)
-    const seconds = await this.#best(async () => {
-      pictures.run(pixels, out)
-      await this.#backend.flush(this.#signal)
-    })
-    this.#backend.free(out)
-    return seconds * 1000
   }
 }

@@ -1,12 +1,18 @@
 /** `onsight bench` in Node: the measurements, with the machine they were made on and the memory they took. */
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
 import { arch, cpus, platform } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { type BenchRequest, measureModel } from '../engine/bench.ts'
+import type { FirstWordMs } from '../engine/bench-first-word.ts'
 import { createImageDecoder } from '../host/node/image-decoder.ts'
 import { createNodeWorkerHost } from '../host/node/worker-host.ts'
 import { createFileHost } from './file-host.node.ts'
 
 export interface BenchReport {
   readonly numbers: Readonly<Record<string, number>>
+  readonly firstWordMs: FirstWordMs
   readonly environment: Readonly<Record<string, string | number>>
 }
 
@@ -15,15 +21,36 @@ export async function runBench(
   request: BenchRequest,
 ): Promise<BenchReport> {
   const host = { workers: createNodeWorkerHost(), files: createFileHost(), images: createImageDecoder() }
-  const { numbers, backend, threads } = await measureModel(host, subject, request)
+  const { numbers, firstWordMs, backend, threads } = await measureModel(host, subject, request)
   return {
     numbers: { ...numbers, peakResidentMegabytes: process.resourceUsage().maxRSS / 1e3 },
+    firstWordMs,
     environment: {
       subject: typeof subject === 'string' ? subject : subject.shape,
       machine: `${cpus()[0]?.model.trim() ?? 'unknown'} (${cpus().length} cores, ${platform()} ${arch()})`,
       node: process.version,
       backend,
       threads,
+      ...(await describeBuild()),
     },
+  }
+}
+
+const PACKAGE = new URL('../../', import.meta.url)
+
+/** Version, and in a checkout the commit, with `+` where files differ from it. */
+async function describeBuild(): Promise<{ build: string; commit?: string }> {
+  const { version } = JSON.parse(await readFile(new URL('package.json', PACKAGE), 'utf8')) as {
+    version: string
+  }
+  const git = async (...args: string[]): Promise<string> =>
+    (await promisify(execFile)('git', args, { cwd: fileURLToPath(PACKAGE) })).stdout.trim()
+  try {
+    // An installed package may lie inside somebody else's checkout.
+    if ((await git('rev-parse', '--show-prefix')) !== '') return { build: version }
+    const changes = await git('status', '--porcelain', '--untracked-files=no')
+    return { build: version, commit: (await git('rev-parse', '--short', 'HEAD')) + (changes ? '+' : '') }
+  } catch {
+    return { build: version } // no git, or no checkout
   }
 }

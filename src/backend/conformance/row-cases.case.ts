@@ -233,6 +233,20 @@ function copyCases(): ConformanceCase[] {
   )
 }
 
+function xorCases(): ConformanceCase[] {
+  return POINTWISE_SHAPES.map(([rows, columns, character]) =>
+    defineCase('xorRows', {
+      scalars: { rows, columns },
+      data: character,
+      format: 'bytes',
+      contents: (random) => ({
+        x: input(floats(random, rows * columns, character)),
+        out: output(rows * 4),
+      }),
+    }),
+  )
+}
+
 function patchCases(): ConformanceCase[] {
   const shapes = [
     // channels, height, width, patch
@@ -320,6 +334,7 @@ export function rowCases(): ConformanceCase[] {
     ...siluMulCases(),
     ...addCases(),
     ...copyCases(),
+    ...xorCases(),
     ...patchCases(),
     ...shuffleCases(),
     ...poolCases(),

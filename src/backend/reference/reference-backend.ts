@@ -17,7 +17,7 @@ import { layerNorm, rmsNorm } from './norm.ts'
 import { extractPatches, pixelShuffle, poolRows } from './picture.ts'
 import { quantizeRows } from './quantize-rows.ts'
 import { rope } from './rope.ts'
-import { addRows, copyRows } from './rows.ts'
+import { addRows, copyRows, xorRows } from './rows.ts'
 
 const OPERATIONS: { readonly [Name in OpName]: (args: OpArguments<Name>) => void } = {
   packRows,
@@ -36,6 +36,7 @@ const OPERATIONS: { readonly [Name in OpName]: (args: OpArguments<Name>) => void
   activate,
   addRows,
   copyRows,
+  xorRows,
   extractPatches,
   pixelShuffle,
   poolRows,
