@@ -20,6 +20,7 @@ export interface ModelOptions {
   readonly mmproj?: string
   readonly precision?: PrecisionName
   readonly threads?: number
+  readonly imageTokens?: number
 }
 
 export interface AnswerOptions extends ModelOptions, TerminalOptions {
@@ -63,6 +64,7 @@ export function addAnswerOptions(command: Command): Command {
     .option('--seed <number>', 'same seed, same text', wholeNumber(0, MAX_SEED))
     .option('--stop <text>', 'ends the answer where it appears; may be given several times', collectTexts)
     .option('--ignore-eos', "go on after the model's stop tokens")
+    .addOption(imageTokensOption())
     .addOption(threadsOption())
     .option('--json', 'print one JSON object a turn instead of text')
   return addTerminalOptions(command)
@@ -84,6 +86,13 @@ export function detailOption(description: string): Option {
   return new Option('--detail <level>', description).choices(DETAILS)
 }
 
+export function imageTokensOption(): Option {
+  return new Option(
+    '--image-tokens <count>',
+    'most tokens of a picture (default: what its detail asks for)',
+  ).argParser(wholeNumber(1))
+}
+
 export function threadsOption(): Option {
   return new Option('--threads <count>', 'compute threads (default: what suits the machine)').argParser(
     wholeNumber(1),
@@ -95,11 +104,12 @@ const aboveZero = numberThat('above 0 and up to 100', (value) => value > 0 && va
 const probability = numberThat('above 0 and up to 1', (value) => value > 0 && value <= 1)
 const share = numberThat('from 0 to 1', (value) => value >= 0 && value <= 1)
 
-export function loadOptionsOf({ mmproj, precision, threads }: ModelOptions): LoadModelOptions {
+export function loadOptionsOf({ mmproj, precision, threads, imageTokens }: ModelOptions): LoadModelOptions {
   return {
     ...(mmproj !== undefined && { projector: mmproj }),
     ...(precision !== undefined && { precision }),
     ...(threads !== undefined && { threads }),
+    ...(imageTokens !== undefined && { imageTokens }),
   }
 }
 

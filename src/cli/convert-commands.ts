@@ -4,7 +4,7 @@ import { addTerminalOptions, threadsOption } from './answer-options.ts'
 import type { CommandContext } from './context.ts'
 import type { ConvertCommandOptions } from './convert.ts'
 import type { EvalCommandOptions } from './eval.ts'
-import { numberThat, someText, wholeNumber } from './option-values.ts'
+import { numberThat, someText, wholeNumber, wholeNumbers } from './option-values.ts'
 import type { Guard } from './program.ts'
 
 const RECIPES = `
@@ -55,6 +55,11 @@ export function addConvertCommands(program: Command, context: CommandContext, gu
       .option('--resume <file>', 'keep results here and go on where they end', someText)
       .option('--mmproj <file>', 'projector of a .gguf model (default: found beside it)', someText)
       .option('-n, --max-tokens <count>', 'longest answer (default: 128)', wholeNumber(1))
+      .option(
+        '--image-tokens <counts>',
+        'ask again with pictures of at most so many tokens; several separated by commas',
+        wholeNumbers(1),
+      )
       .addOption(threadsOption())
       .option('--json', 'print one JSON object'),
   )

@@ -22,13 +22,25 @@ export interface EvalCommandOptions extends TerminalOptions {
   readonly calibrate?: string
   readonly resume?: string
   readonly maxTokens?: number
+  readonly imageTokens?: readonly number[]
   readonly threads?: number
   readonly json?: boolean
 }
 
 export async function runEvalCommand(
   reference: string,
-  { set, recipes, mmproj, calibrate, resume, maxTokens, threads, json, ...options }: EvalCommandOptions,
+  {
+    set,
+    recipes,
+    mmproj,
+    calibrate,
+    resume,
+    maxTokens,
+    imageTokens = [],
+    threads,
+    json,
+    ...options
+  }: EvalCommandOptions,
   context: CommandContext,
 ): Promise<ExitCode> {
   const terminal = new Terminal(context, options)
@@ -37,11 +49,15 @@ export async function runEvalCommand(
   let asked = ''
   try {
     const { items, name, resolvePicture } = await loadQuestionFile(set ?? bundledSetPath(), true)
+    const variants = await Promise.all(recipes.split(',').map((text) => parseVariant(text.trim())))
     const request: EvalOptions = {
       items,
       setName: name,
       resolvePicture,
-      variants: await Promise.all(recipes.split(',').map((text) => parseVariant(text.trim()))),
+      variants: variants.flatMap((variant) => [
+        variant,
+        ...imageTokens.map((count) => ({ ...variant, name: `${variant.name} ${count}`, imageTokens: count })),
+      ]),
       ...(mmproj !== undefined && { projector: mmproj }),
       ...(calibrate !== undefined && { calibration: await loadCalibrationFolder(calibrate) }),
       ...(resume !== undefined && { results: await openResultFile(resume) }),

@@ -15,6 +15,12 @@ export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): (text: 
   }
 }
 
+/** Whole numbers of at least `min`, separated by commas. */
+export function wholeNumbers(min: number): (text: string) => readonly number[] {
+  const parse = wholeNumber(min)
+  return (text) => text.split(',').map((part) => parse(part.trim()))
+}
+
 /** A number that `isAllowed`; `expected` completes "Expected a number …". */
 export function numberThat(
   expected: string,

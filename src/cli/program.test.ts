@@ -103,6 +103,7 @@ describe('help', () => {
         '--seed',
         '--stop',
         '--ignore-eos',
+        '--image-tokens',
         '--threads',
       ],
       ...['--json', '--quiet', '--plain', '--debug', '--no-color', '--help'],

@@ -39,7 +39,7 @@ export async function prepareModel(opened: OpenedCheckpoint): Promise<PreparedMo
 }
 
 export interface AssembleOptions
-  extends Pick<LoadModelOptions, 'precision' | 'contextLength' | 'onProgress' | 'signal'> {
+  extends Pick<LoadModelOptions, 'precision' | 'contextLength' | 'imageTokens' | 'onProgress' | 'signal'> {
   /** Most tokens of one pass through the decoder. Default: the model's own. */
   readonly maxPassTokens?: number
   /** Told the name of each matrix. */
@@ -79,5 +79,6 @@ export async function assembleModel(
     images: host.images,
     files: host.files,
     contextLength: Math.min(options.contextLength ?? contextLength, contextLength),
+    imageTokens: options.imageTokens,
   }
 }

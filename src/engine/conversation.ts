@@ -9,7 +9,7 @@ import { chatMessageOf, checkMessage, checkTurn, textTurn, userTurn } from './ch
 import { checkOptions, FLAG_RULE, type OptionRules, TEXT_RULE } from './check-options.ts'
 import { resolveGenerationOptions } from './generation-options.ts'
 import type { LoadedModel } from './loaded-model.ts'
-import { encodePicture, type Picture, preparePicture } from './picture.ts'
+import { encodePicture, type Picture, type PictureLook, preparePicture } from './picture.ts'
 import type {
   AnswerFinished,
   Chat,
@@ -97,7 +97,7 @@ export class Conversation implements Chat {
     let isKept = false
     try {
       try {
-        const given = [...this.#waiting, ...picturesOf(message, options.detail)]
+        const given = [...this.#waiting, ...picturesOf(message, options.detail, options.imageTokens)]
         yield* encodePictures(loaded, given, options.signal, fresh)
       } catch (error) {
         if (!isAbortError(error)) throw error
@@ -141,13 +141,16 @@ interface OpenConversation {
   readonly isPlain: boolean
 }
 
-interface GivenPicture {
+interface GivenPicture extends PictureLook {
   readonly input: ImageInput
-  readonly detail: Detail
 }
 
-function picturesOf({ images = [] }: UserMessage, detail: Detail = 'auto'): GivenPicture[] {
-  return images.map((input) => ({ input, detail }))
+function picturesOf(
+  { images = [] }: UserMessage,
+  detail: Detail = 'auto',
+  imageTokens?: number,
+): GivenPicture[] {
+  return images.map((input) => ({ input, detail, imageTokens }))
 }
 
 async function* encodePictures(
@@ -158,7 +161,7 @@ async function* encodePictures(
 ): AsyncGenerator<ChatEvent, void, undefined> {
   // All pictures are read before the first is encoded, so that a broken one is found at once.
   const prepared = []
-  for (const { input, detail } of given) prepared.push(await preparePicture(loaded, input, detail, signal))
+  for (const { input, ...look } of given) prepared.push(await preparePicture(loaded, input, look, signal))
   for (const [image, picture] of prepared.entries()) {
     encoded.push(yield* encodePicture(loaded, picture, signal, { image }))
     yield { type: 'image-encoded', image, report: picture.report }

@@ -169,7 +169,7 @@ export class FullPrecisionModel {
   ): Promise<void> {
     const pictures: PreparedPicture[] = []
     for (const name of item.pictures) {
-      pictures.push(await preparePicture(this.#loaded, resolvePicture(name), 'auto', signal))
+      pictures.push(await preparePicture(this.#loaded, resolvePicture(name), { detail: 'auto' }, signal))
     }
     for (const { messages, answer } of setDialogues(item)) {
       this.#lessons.push({

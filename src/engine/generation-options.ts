@@ -17,6 +17,8 @@ const MAX_SEED = 2 ** 32 - 1
 
 export const DETAIL_RULE = choiceRule(['low', 'high', 'auto'])
 
+export const IMAGE_TOKENS_RULE = wholeNumberRule(1, MAX_COUNT, 'a whole number of at least 1')
+
 export const GENERATION_RULES = {
   maxTokens: wholeNumberRule(1, MAX_COUNT, 'a whole number of at least 1'),
   temperature: numberRule(0, 100, 'a number from 0 to 100'),
@@ -31,6 +33,7 @@ export const GENERATION_RULES = {
   },
   ignoreEos: FLAG_RULE,
   detail: DETAIL_RULE,
+  imageTokens: IMAGE_TOKENS_RULE,
   signal: SIGNAL_RULE,
 } satisfies OptionRules
 

@@ -17,6 +17,7 @@ import {
   wholeNumberRule,
 } from './check-options.ts'
 import { Conversation } from './conversation.ts'
+import { IMAGE_TOKENS_RULE } from './generation-options.ts'
 import type { LoadedModel } from './loaded-model.ts'
 import { type OpenedCheckpoint, openCheckpoint } from './open-checkpoint.ts'
 import { runTrace } from './trace.ts'
@@ -168,6 +169,7 @@ const RULES = {
   precision: choiceRule(PRECISIONS),
   threads: ANY_RULE, // the backend knows its bounds
   contextLength: wholeNumberRule(1, Number.MAX_SAFE_INTEGER, 'a whole number of at least 1'),
+  imageTokens: IMAGE_TOKENS_RULE,
   onProgress: FUNCTION_RULE,
   signal: SIGNAL_RULE,
 } satisfies OptionRules

@@ -20,4 +20,6 @@ export interface LoadedModel {
   readonly files: FileHost
   /** Longest conversation in tokens. */
   readonly contextLength: number
+  /** Most tokens of a picture; undefined is no limit. */
+  readonly imageTokens: number | undefined
 }

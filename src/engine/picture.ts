@@ -4,6 +4,7 @@ import { type PreprocessedImage, preprocess } from '../image/preprocess.ts'
 import type { PictureEncoder } from '../models/language-model.ts'
 import { EngineError } from '../shared/errors.ts'
 import { expandIdefics3, expandLlava } from '../text/image-prompt.ts'
+import { planImageTokens } from './image-budget.ts'
 import type { LoadedModel } from './loaded-model.ts'
 import { readImage } from './read-image.ts'
 import type { ChatEvent, Detail, ImageInput, ImageReport } from './types.ts'
@@ -17,9 +18,18 @@ export interface Picture {
   readonly features: DeviceBuffer // f32 (tokens, dim)
 }
 
+/** How closely to look at a picture. */
+export interface PictureLook {
+  readonly detail: Detail
+  /** Most tokens it may take. Default: what the model was loaded with. */
+  readonly imageTokens?: number | undefined
+}
+
 /** A picture that is ready to be encoded. */
 export interface PreparedPicture {
   readonly frames: PreprocessedImage
+  /** Side of the squares of features that become one; 1 leaves them as they are. */
+  readonly pool: number
   readonly report: ImageReport
 }
 
@@ -34,18 +44,38 @@ export function requireEncoder({ model, name }: LoadedModel): PictureEncoder {
 export async function preparePicture(
   loaded: LoadedModel,
   input: ImageInput,
-  detail: Detail,
+  { detail, imageTokens }: PictureLook,
   signal?: AbortSignal,
 ): Promise<PreparedPicture> {
-  requireEncoder(loaded)
+  const { tokensPerFrame } = requireEncoder(loaded)
+  const { maxFrames, pool } = planImageTokens(leastOf(imageTokens, loaded.imageTokens), tokensPerFrame)
   const { image, orientation } = await readImage(input, loaded.files, loaded.images, signal)
   const { width, height } = image
-  const frames = preprocess(image, loaded.preprocessor as NonNullable<LoadedModel['preprocessor']>, detail)
+  const settings = loaded.preprocessor as NonNullable<LoadedModel['preprocessor']>
+  const frames = preprocess(image, settings, detail, maxFrames)
   const { usedWidth, usedHeight, tiles } = frames
   return {
     frames,
-    report: { width, height, usedWidth, usedHeight, tiles, orientation, detail: frames.detail },
+    pool,
+    report: {
+      width,
+      height,
+      usedWidth,
+      usedHeight,
+      tiles,
+      orientation,
+      detail: frames.detail,
+      tokens: frames.frames.length * pooledTokens(tokensPerFrame, pool),
+    },
   }
+}
+
+function leastOf(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : Math.min(one, other)
+}
+
+function pooledTokens(tokensPerFrame: number, pool: number): number {
+  return tokensPerFrame / pool ** 2
 }
 
 export interface EncodeOptions {
@@ -63,7 +93,7 @@ type ImageProgressed = Extract<ChatEvent, { type: 'image-progressed' }>
  */
 export async function* encodePicture(
   loaded: LoadedModel,
-  { frames, report }: PreparedPicture,
+  { frames, pool, report }: PreparedPicture,
   signal?: AbortSignal,
   { image = 0, onPatches }: EncodeOptions = {},
 ): AsyncGenerator<ImageProgressed, Picture, undefined> {
@@ -71,15 +101,23 @@ export async function* encodePicture(
   const { backend, queue, model } = loaded
   const count = frames.frames.length
   const rowBytes = model.config.decoder.dim * 4
-  const tokens = count * encoder.tokensPerFrame
+  const frameTokens = pooledTokens(encoder.tokensPerFrame, pool)
+  const tokens = count * frameTokens
   const features = backend.alloc(tokens * rowBytes)
+  const whole = pool > 1 ? backend.alloc(encoder.tokensPerFrame * rowBytes) : undefined
   let isDone = false
   try {
     const pixels = new Float32Array(3 * frames.frameWidth * frames.frameHeight)
     for (let frame = 0; frame < count; frame++) {
       await queue.run(async () => {
         frames.pixelValues(frame, pixels)
-        const patches = encoder.run(pixels, features.at(frame * encoder.tokensPerFrame * rowBytes))
+        const out = features.at(frame * frameTokens * rowBytes)
+        const patches = encoder.run(pixels, whole ?? out)
+        if (whole) {
+          const side = Math.sqrt(frameTokens)
+          const grid = { rows: side, gridColumns: side * pool, columns: rowBytes / 4, factor: pool }
+          backend.enqueue('poolRows', { x: whole, out, ...grid })
+        }
         onPatches?.(frame, patches)
         await backend.flush(signal)
       })
@@ -87,9 +125,10 @@ export async function* encodePicture(
     }
     isDone = true
   } finally {
+    if (whole) backend.free(whole)
     if (!isDone) backend.free(features)
   }
-  return { report, tokens, expansion: expand(loaded, frames, encoder.tokensPerFrame), features }
+  return { report, tokens, expansion: expand(loaded, frames, frameTokens), features }
 }
 
 function expand({ model }: LoadedModel, { rows, cols }: PreprocessedImage, tokensPerFrame: number): string {

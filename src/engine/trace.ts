@@ -65,11 +65,9 @@ async function tracePicture(
 ): Promise<Picture> {
   const { backend } = loaded
   const { vision, tokensPerFrame } = requireEncoder(loaded)
-  const prepared = await preparePicture(
-    loaded,
-    request.image as NonNullable<TraceRequest['image']>,
-    request.detail ?? 'high',
-  )
+  const prepared = await preparePicture(loaded, request.image as NonNullable<TraceRequest['image']>, {
+    detail: request.detail ?? 'high',
+  })
   const { frames } = prepared
   const count = frames.frames.length
   const frameLength = 3 * frames.frameHeight * frames.frameWidth

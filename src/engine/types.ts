@@ -32,6 +32,11 @@ export interface LoadModelOptions {
   readonly threads?: number
   /** Longest conversation in tokens. Default: what the model was made for. */
   readonly contextLength?: number
+  /**
+   * Most tokens that a picture may take, at least 1: fewer tiles, then one tile whose features are averaged in squares.
+   * Default: what its detail asks for.
+   */
+  readonly imageTokens?: number
   readonly onProgress?: (progress: LoadProgress) => void
   readonly signal?: AbortSignal
 }
@@ -58,6 +63,8 @@ export interface GenerationOptions {
   readonly ignoreEos?: boolean
   /** How closely to look at the pictures of this message. Default `auto`. */
   readonly detail?: Detail
+  /** Most tokens that a picture of this message may take, where that is less than the model was loaded with. */
+  readonly imageTokens?: number
   /** Aborting ends the answer within the time of one token, with `finishReason: 'aborted'`. */
   readonly signal?: AbortSignal
 }
@@ -81,6 +88,8 @@ export interface ImageReport {
   /** EXIF orientation that was applied, 1 to 8; 1 means upright. */
   readonly orientation: number
   readonly detail: 'low' | 'high'
+  /** What it takes in the prompt; left out where a remote model counts. */
+  readonly tokens?: number
 }
 
 export interface Usage {

@@ -13,7 +13,7 @@ import type { LoadedModel } from '../engine/loaded-model.ts'
 import { openCheckpoint } from '../engine/open-checkpoint.ts'
 import { preparePicture } from '../engine/picture.ts'
 import type { SetItem } from '../engine/question-set.ts'
-import type { PrecisionName } from '../engine/types.ts'
+import type { LoadModelOptions } from '../engine/types.ts'
 import { throwIfAborted } from '../shared/abort.ts'
 import { type ByteSource, readBytes } from '../shared/byte-source.ts'
 import { EngineError } from '../shared/errors.ts'
@@ -27,9 +27,13 @@ export interface EvalHost extends ConvertHost {
 }
 
 /** A recipe, or a GGUF file that was converted before. */
-export type Variant =
+export type Variant = (
   | { readonly name: string; readonly recipe: Recipe }
   | { readonly name: string; readonly path: string }
+) & {
+  /** Most tokens of a picture. Full precision, which all are compared with, has no limit. */
+  readonly imageTokens?: number
+}
 
 export interface EvalOptions {
   readonly items: readonly SetItem[]
@@ -126,7 +130,7 @@ async function expect(
   let offset = 0
   try {
     if (items.length > 0) {
-      await withLoaded(host, prepared, 'f32', options, async (loaded) => {
+      await withLoaded(host, prepared, { ...options, precision: 'f32' }, async (loaded) => {
         for (const [index, item] of items.entries()) {
           for (const [turn, logits] of (await expectItem(loaded, item, options)).entries()) {
             await file.write(new Uint8Array(logits.buffer))
@@ -155,7 +159,7 @@ async function expectItem(
   const pictures = []
   try {
     for (const name of item.pictures) {
-      const picture = await preparePicture(loaded, resolvePicture(name), 'auto', signal)
+      const picture = await preparePicture(loaded, resolvePicture(name), { detail: 'auto' }, signal)
       pictures.push(await finishPicture(loaded, picture, signal))
     }
     const logits: Float32Array[] = []
@@ -179,7 +183,7 @@ async function evaluateVariant(
   options: EvalOptions,
 ): Promise<VariantResults> {
   const { items, signal } = options
-  const { name } = variant
+  const { name, imageTokens } = variant
   const isMade = 'recipe' in variant
   const path = isMade ? scratch.pathOf(VARIANT_FILE) : variant.path
   if ('recipe' in variant) await convertVariant(host, reference, variant.recipe, path, options)
@@ -189,7 +193,8 @@ async function evaluateVariant(
     const isMissing = (item: SetItem): boolean => item.turns.some((_, turn) => !log.find(name, item.id, turn))
     if (items.some(isMissing)) {
       const prepared = await prepareModel(opened)
-      await withLoaded(host, prepared, 'auto', options, async (loaded) => {
+      const settings = { ...options, ...(imageTokens !== undefined && { imageTokens }) }
+      await withLoaded(host, prepared, settings, async (loaded) => {
         for (const [index, item] of items.entries()) {
           throwIfAborted(signal)
           if (isMissing(item)) {
@@ -282,13 +287,22 @@ async function answerItem(
 async function withLoaded(
   host: EvalHost,
   prepared: PreparedModel,
-  precision: PrecisionName,
-  { threads, signal }: EvalOptions,
+  {
+    threads,
+    precision = 'auto',
+    imageTokens,
+    signal,
+  }: Pick<LoadModelOptions, 'threads' | 'precision' | 'imageTokens' | 'signal'>,
   use: (loaded: LoadedModel) => Promise<void>,
 ): Promise<void> {
   const backend = await createWasmBackend(host.workers, threads === undefined ? {} : { threads })
   try {
-    await use(await assembleModel(prepared, backend, host, { precision, ...(signal && { signal }) }))
+    const settings = {
+      precision,
+      ...(imageTokens !== undefined && { imageTokens }),
+      ...(signal && { signal }),
+    }
+    await use(await assembleModel(prepared, backend, host, settings))
   } finally {
     await backend.dispose()
   }

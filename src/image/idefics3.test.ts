@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { noise, sha256, vectors } from '../../test/golden/image/vectors.ts'
-import { chooseDetail, type Idefics3Settings, tileImage } from './idefics3.ts'
+import { chooseDetail, frameCount, type Idefics3Settings, limitFrames, tileImage } from './idefics3.ts'
 import { RgbImage } from './rgb-image.ts'
 
 const SMOLVLM: Idefics3Settings = {
@@ -78,5 +78,63 @@ describe('chooseDetail', () => {
   it('leaves models alone that do not split', () => {
     const settings = { ...SMOLVLM, split: false }
     expect(chooseDetail(4000, 3000, settings)).toEqual({ detail: 'high', longestEdge: 2048 })
+  })
+})
+
+describe('limitFrames', () => {
+  const LARGEST = { detail: 'high', longestEdge: 2048 } as const
+
+  it.each([
+    // size, most frames, tiles along the long side that are left; 1 is the whole picture as one tile
+    [3000, 3000, 17, 4],
+    [3000, 3000, 16, 3],
+    [3000, 3000, 9, 2],
+    [3000, 3000, 5, 2],
+    [3000, 3000, 4, 1],
+    [4000, 3000, 13, 4],
+    [4000, 3000, 12, 3],
+    [4000, 3000, 9, 2],
+    [3000, 4000, 12, 3],
+    [4000, 900, 5, 4],
+    [4000, 900, 4, 3],
+    [4000, 900, 3, 2],
+    [4000, 900, 2, 1],
+    [4000, 900, 1, 1],
+  ])('%i x %i in %i frames', (width, height, maxFrames, tiles) => {
+    const choice = limitFrames(width, height, SMOLVLM, LARGEST, maxFrames)
+    expect(choice).toEqual(
+      tiles > 1 ? { detail: 'high', longestEdge: tiles * 512 } : { detail: 'low', longestEdge: 2048 },
+    )
+  })
+
+  it('counts frames as they are made', () => {
+    for (const [width, height] of [
+      [50, 31],
+      [31, 50],
+      [40, 40],
+      [90, 3],
+      [7, 7],
+    ] as const) {
+      const image = new RgbImage(width, height, noise(width, height))
+      for (const longestEdge of [16, 24, 32, 50, 64]) {
+        for (const change of [{}, { split: false }, { resize: false }]) {
+          const settings = { ...SMOLVLM, tileEdge: 16, longestEdge, ...change }
+          expect(frameCount(width, height, settings)).toBe(tileImage(image, settings).frames.length)
+        }
+      }
+    }
+  })
+
+  it('looks at the whole as one tile where the size of the picture decides', () => {
+    const settings = { ...SMOLVLM, resize: false }
+    const wanted = { detail: 'high', longestEdge: 2048 } as const
+    expect(limitFrames(1000, 1000, settings, wanted, 5)).toEqual(wanted)
+    expect(limitFrames(1000, 1000, settings, wanted, 4)).toEqual({ detail: 'low', longestEdge: 2048 })
+  })
+
+  it('leaves a longest edge that is no whole number of tiles as it is where it fits', () => {
+    const wanted = { detail: 'high', longestEdge: 1200 } as const
+    expect(limitFrames(3000, 3000, SMOLVLM, wanted, 10)).toEqual(wanted)
+    expect(limitFrames(3000, 3000, SMOLVLM, wanted, 9)).toEqual({ detail: 'high', longestEdge: 1024 })
   })
 })

@@ -79,6 +79,39 @@ function fitLongSide(width: number, height: number, long: number): [number, numb
   return width >= height ? [long, Math.trunc(long / aspect)] : [Math.trunc(long * aspect), long]
 }
 
+/** Frames that `tileImage` makes: tiles and the overview, or one. */
+export function frameCount(width: number, height: number, settings: Idefics3Settings): number {
+  if (!settings.split) return 1
+  const fitted = settings.resize
+    ? stage1Size(width, height, settings.longestEdge)
+    : ([width, height] as const)
+  const [usedWidth, usedHeight] = stage2Size(...fitted, settings.tileEdge)
+  const tiles = (usedWidth / settings.tileEdge) * (usedHeight / settings.tileEdge)
+  return tiles === 1 ? 1 : tiles + 1
+}
+
+/**
+ * The closest look, `wanted` or below, that takes at most `maxFrames` frames: one tile fewer along the long side at a
+ * time, so that the shape of the picture is kept; one tile for the whole picture at last.
+ */
+export function limitFrames(
+  width: number,
+  height: number,
+  settings: Idefics3Settings,
+  wanted: DetailChoice,
+  maxFrames: number,
+): DetailChoice {
+  const fits = (longestEdge: number): boolean =>
+    frameCount(width, height, { ...settings, longestEdge }) <= maxFrames
+  if (wanted.detail === 'low' || fits(wanted.longestEdge)) return wanted
+  const most = settings.resize ? Math.min(wanted.longestEdge, MAX_EDGE_AFTER_RESIZE) / settings.tileEdge : 0
+  for (let tiles = Math.ceil(most) - 1; tiles > 1; tiles--) {
+    const longestEdge = tiles * settings.tileEdge
+    if (fits(longestEdge)) return { detail: 'high', longestEdge }
+  }
+  return { detail: 'low', longestEdge: settings.longestEdge }
+}
+
 /**
  * `auto`: how closely to look at a picture of `width` x `height` pixels.
  *

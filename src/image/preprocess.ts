@@ -1,6 +1,6 @@
 import { EngineError } from '../shared/errors.ts'
 import { type ClipSettings, cropImage } from './clip.ts'
-import { chooseDetail, type Idefics3Settings, type TiledImage, tileImage } from './idefics3.ts'
+import { chooseDetail, type Idefics3Settings, limitFrames, type TiledImage, tileImage } from './idefics3.ts'
 import { normalizationTable, normalizeInto } from './normalize.ts'
 import type { RgbImage } from './rgb-image.ts'
 
@@ -26,13 +26,17 @@ export interface PreprocessedImage extends TiledImage {
   pixelValues(index: number, target?: Float32Array): Float32Array
 }
 
-/** Turns a picture into a model's frames: resized, cut, and on demand normalised, equal to the reference bit by bit. */
+/**
+ * Turns a picture into a model's frames: resized, cut, and on demand normalised, equal to the reference bit by bit.
+ * @param maxFrames Most frames, the overview counted. Models that tile then look less closely. Default: no limit.
+ */
 export function preprocess(
   image: RgbImage,
   settings: PreprocessorSettings,
   detail: Detail = 'auto',
+  maxFrames = Number.POSITIVE_INFINITY,
 ): PreprocessedImage {
-  const { tiled, used } = cutFrames(image, settings, detail)
+  const { tiled, used } = cutFrames(image, settings, detail, maxFrames)
   const { frames } = tiled
   const { width: frameWidth, height: frameHeight } = frames[0] as RgbImage
   const table = normalizationTable(settings.normalization)
@@ -63,13 +67,16 @@ function cutFrames(
   image: RgbImage,
   settings: PreprocessorSettings,
   detail: Detail,
+  maxFrames: number,
 ): { tiled: TiledImage; used: 'low' | 'high' } {
   switch (settings.kind) {
     case 'idefics3': {
-      const choice =
+      const { width, height } = image
+      const wanted =
         detail === 'auto'
-          ? chooseDetail(image.width, image.height, settings)
+          ? chooseDetail(width, height, settings)
           : { detail, longestEdge: settings.longestEdge }
+      const choice = limitFrames(width, height, settings, wanted, maxFrames)
       const split = settings.split && choice.detail === 'high'
       return {
         tiled: tileImage(image, { ...settings, split, longestEdge: choice.longestEdge }),

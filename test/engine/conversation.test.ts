@@ -68,7 +68,16 @@ describe('events', () => {
       { detail: 'high', maxTokens: 1 },
     )
     expect(images).toEqual([
-      { width: 400, height: 100, usedWidth: 128, usedHeight: 32, tiles: 4, orientation: 1, detail: 'high' },
+      {
+        width: 400,
+        height: 100,
+        usedWidth: 128,
+        usedHeight: 32,
+        tiles: 4,
+        orientation: 1,
+        detail: 'high',
+        tokens: 20,
+      },
     ])
   })
 })
