@@ -42,6 +42,8 @@ export async function runTurn(chat: Chat, message: UserMessage, settings: TurnSe
             hasOpenLine = !event.text.endsWith('\n')
           }
           break
+        case 'token-scored': // no option of the command asks for scores
+          break
         case 'route-chosen':
           if (event.answeredBy.route === 'remote') {
             terminal.note(messages.sentTo(event.answeredBy.host ?? '', event.answeredBy.model, event.reason))

@@ -7,6 +7,7 @@ import type { ChatMessage } from '../text/chat-template/chat-message.ts'
 import { buildChatPrompt, buildPlainPrompt } from './build-prompt.ts'
 import { chatMessageOf, checkMessage, checkTurn, textTurn, userTurn } from './chat-turn.ts'
 import { checkOptions, FLAG_RULE, type OptionRules, TEXT_RULE } from './check-options.ts'
+import { describeScore } from './describe-score.ts'
 import { resolveGenerationOptions } from './generation-options.ts'
 import type { LoadedModel } from './loaded-model.ts'
 import { encodePicture, type Picture, type PictureLook, preparePicture } from './picture.ts'
@@ -19,6 +20,7 @@ import type {
   GenerationOptions,
   ImageInput,
   ImageReport,
+  ScoredAnswerToken,
   UserMessage,
 } from './types.ts'
 
@@ -181,6 +183,7 @@ async function* streamAnswer(
     imageTokens: prompt.images.reduce((sum, { rows }) => sum + rows, 0),
   }
   const ids: number[] = []
+  const scored: ScoredAnswerToken[] = []
   let answer = ''
   const events = generate({
     session,
@@ -199,17 +202,18 @@ async function* streamAnswer(
     if (event.type === 'token') {
       if (ids.length === 0) clock.firstToken()
       ids.push(event.id)
+      if (event.score) {
+        const token = describeScore(text.tokenizer, event.score)
+        scored.push(token)
+        yield { type: 'token-scored', token }
+      }
     }
     answer += event.text
     if (event.text) yield { type: 'text-delta', text: event.text }
     if (event.type === 'ended') {
-      yield clock.finish(
-        answer,
-        ids,
-        event.reason,
-        usage,
-        pictures.map(({ report }) => report),
-      )
+      const reports = pictures.map(({ report }) => report)
+      const finished = clock.finish(answer, ids, event.reason, usage, reports)
+      yield options.logprobs === undefined ? finished : { ...finished, logprobs: scored }
     }
   }
 }

@@ -14,6 +14,8 @@ import type { GenerationOptions } from './types.ts'
 const DEFAULT_MAX_TOKENS = 512
 const MAX_COUNT = 2 ** 31
 const MAX_SEED = 2 ** 32 - 1
+/** As OpenAI's interface; each is looked for at every token. */
+const MAX_LOGPROBS = 20
 
 export const DETAIL_RULE = choiceRule(['low', 'high', 'auto'])
 
@@ -32,6 +34,7 @@ export const GENERATION_RULES = {
     says: 'a list of texts that are not empty',
   },
   ignoreEos: FLAG_RULE,
+  logprobs: wholeNumberRule(0, MAX_LOGPROBS, `a whole number from 0 to ${MAX_LOGPROBS}`),
   detail: DETAIL_RULE,
   imageTokens: IMAGE_TOKENS_RULE,
   signal: SIGNAL_RULE,
@@ -55,6 +58,7 @@ export function resolveGenerationOptions(
     seed: merged.seed ?? Math.floor(Math.random() * 2 ** 32),
     stop: merged.stop ?? [],
     ignoreEos: merged.ignoreEos ?? false,
+    logprobs: merged.logprobs,
     signal: merged.signal,
   }
 }

@@ -61,6 +61,11 @@ export interface GenerationOptions {
   readonly stop?: readonly string[]
   /** Go on after the model's stop tokens. Default false. */
   readonly ignoreEos?: boolean
+  /**
+   * Reports how likely each token was (`token-scored` events, `logprobs` of the answer), with so many of the likeliest at
+   * its place; 0 to 20. Default: no report.
+   */
+  readonly logprobs?: number
   /** How closely to look at the pictures of this message. Default `auto`. */
   readonly detail?: Detail
   /** Most tokens that a picture of this message may take, where that is less than the model was loaded with. */
@@ -111,6 +116,24 @@ export interface Timings {
   readonly tokensPerSecond: number
 }
 
+/**
+ * A token and the natural logarithm of its probability under the model itself: before the repetition penalty, the
+ * temperature and whatever else changes the choice.
+ */
+export interface TokenLogprob {
+  readonly id: number
+  /** What it adds to the text, parts of characters as U+FFFD; the name of a control token. */
+  readonly text: string
+  /** UTF-8 of `text`, where characters may be cut; of a control token those of its name. */
+  readonly bytes: Uint8Array
+  readonly logprob: number
+}
+
+/** A token of the answer with the likeliest ones at its place, falling. */
+export interface ScoredAnswerToken extends TokenLogprob {
+  readonly top: readonly TokenLogprob[]
+}
+
 /** The end of an answer. */
 export interface AnswerFinished {
   readonly type: 'answer-finished'
@@ -122,6 +145,8 @@ export interface AnswerFinished {
   readonly timings: Timings
   /** Pictures of this message, in order. */
   readonly images: readonly ImageReport[]
+  /** Where the option `logprobs` asks for it: one for each token, stop token left out. */
+  readonly logprobs?: readonly ScoredAnswerToken[]
   /** Who answered, where that may not have been this device. */
   readonly answeredBy?: AnsweredBy
 }
@@ -145,6 +170,8 @@ export type ChatEvent =
   /** Routed models only: before anything of the message is sent or computed. */
   | { readonly type: 'route-chosen'; readonly answeredBy: AnsweredBy; readonly reason: string }
   | { readonly type: 'prompt-progressed'; readonly tokens: number; readonly totalTokens: number }
+  /** Comes before the `text-delta` that its token makes or completes. Only with the option `logprobs`. */
+  | { readonly type: 'token-scored'; readonly token: ScoredAnswerToken }
   | { readonly type: 'text-delta'; readonly text: string }
   | AnswerFinished
 

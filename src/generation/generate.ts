@@ -3,14 +3,14 @@ import { isAbortError } from '../shared/abort.ts'
 import { createStopStringFilter } from '../text/stop-strings.ts'
 import type { StreamingDecoder } from '../text/tokenizer/streaming-decoder.ts'
 import type { Tokenizer } from '../text/tokenizer/tokenizer.ts'
-import { checkLogits } from './check-logits.ts'
 import { createRepetitionGuard } from './repetition-guard.ts'
-import { createSampler, type SamplingOptions } from './sampler.ts'
+import { type ChoiceOptions, TokenChooser, type TokenConstraint } from './token-choice.ts'
+import type { ScoredToken } from './token-scores.ts'
 import type { PrefillProgress, Prompt, TokenSession } from './token-session.ts'
 
 export type EndReason = 'stop' | 'stop-string' | 'length' | 'repetition' | 'aborted' | 'context-full'
 
-export interface GenerateOptions extends SamplingOptions {
+export interface GenerateOptions extends ChoiceOptions {
   readonly maxTokens: number
   readonly stop: readonly string[]
   /** Go on after stop tokens, and let loops run: for measuring. */
@@ -26,23 +26,31 @@ export interface GenerateRequest {
   readonly contextLength: number
   /** The answer goes on in the middle of the prompt's text, so that a space before its first word belongs to it. */
   readonly isContinuation: boolean
+  /** What the answer may be; it ends as soon as nothing may follow. */
+  readonly constraint?: TokenConstraint | undefined
   readonly options: GenerateOptions
 }
 
 export type GenerateEvent =
   | ({ readonly type: 'prompt-progressed' } & PrefillProgress)
-  | { readonly type: 'token'; readonly id: number; readonly text: string }
+  | {
+      readonly type: 'token'
+      readonly id: number
+      readonly text: string
+      /** Where scores are wanted; none for stop tokens. */
+      readonly score?: ScoredToken | undefined
+    }
   | { readonly type: 'ended'; readonly reason: EndReason; readonly text: string }
 
 /** Streams an answer. `ended` carries the text that was held back for stop strings. Aborting ends it, it never throws for that. */
 export async function* generate(request: GenerateRequest): AsyncGenerator<GenerateEvent, void, undefined> {
-  const { session, tokenizer, prompt, stopTokens, contextLength, isContinuation, options } = request
+  const { session, tokenizer, prompt, stopTokens, contextLength, isContinuation, constraint, options } =
+    request
   const { signal } = options
-  const sampler = createSampler(options)
+  const chooser = new TokenChooser(options, { promptIds: prompt.ids, stopTokens, constraint })
   const decoder = isContinuation ? tokenizer.createDecoder() : createAnswerDecoder(tokenizer, prompt)
   const stops = createStopStringFilter(options.stop)
   const guard = createRepetitionGuard()
-  const seen = new Set(prompt.ids)
   const end = (reason: EndReason): GenerateEvent => {
     const { emit, stopped } = stops.push(decoder.flush())
     return { type: 'ended', reason: stopped ? 'stop-string' : reason, text: emit + stops.flush() }
@@ -50,18 +58,20 @@ export async function* generate(request: GenerateRequest): AsyncGenerator<Genera
   try {
     let logits = yield* prefill(session, prompt, signal)
     for (let count = 1; ; count++) {
-      checkLogits(logits, session.length)
-      const id = sampler.next(logits, seen)
-      seen.add(id)
-      if (stopTokens.has(id) && !options.ignoreEos) {
+      const { id, isStop, score } = chooser.next(logits, session.length)
+      if (isStop && !options.ignoreEos) {
         yield { type: 'token', id, text: '' }
         yield end('stop')
         return
       }
       const { emit, stopped } = stops.push(decoder.push(id))
-      yield { type: 'token', id, text: emit }
+      yield { type: 'token', id, text: emit, score }
       if (stopped) {
         yield { type: 'ended', reason: 'stop-string', text: '' }
+        return
+      }
+      if (chooser.isComplete) {
+        yield end('stop')
         return
       }
       const reason = endReason(count, guard.push(id), request)

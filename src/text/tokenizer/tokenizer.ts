@@ -40,6 +40,8 @@ export interface Tokenizer {
   /** The id of a token as the vocabulary spells it ("Ġthe", "▁the", "<image>"). */
   tokenToId(token: string): number | undefined
   idToToken(id: number): string | undefined
+  /** What a token adds to decoded text, which may end in the middle of a character; nothing for control tokens. */
+  tokenBytes(id: number): Uint8Array
   /** True for control tokens such as `<|im_end|>`. */
   isSpecial(id: number): boolean
   createDecoder(options?: DecodeOptions): StreamingDecoder
@@ -142,6 +144,10 @@ class BpeTokenizer implements Tokenizer {
 
   idToToken(id: number): string | undefined {
     return this.#definition.tokens[id]
+  }
+
+  tokenBytes(id: number): Uint8Array {
+    return this.#bytesOf(id, true)
   }
 
   isSpecial(id: number): boolean {
