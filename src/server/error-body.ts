@@ -70,6 +70,7 @@ const BY_CODE: Readonly<Partial<Record<ErrorCode, Verdict>>> = {
   },
   'model/no-images': request('unsupported_content'),
   'image/decoder-missing': FAILURE,
+  'audio/decoder-missing': FAILURE,
   'generation/context-full': request('context_length_exceeded'),
   // The template refuses an order of turns, such as two answers in a row.
   'text/template': request('invalid_messages'),
@@ -79,6 +80,7 @@ const BY_CODE: Readonly<Partial<Record<ErrorCode, Verdict>>> = {
 const BY_AREA: Readonly<Record<ErrorArea, Verdict>> = {
   option: request('invalid_value'),
   image: request('invalid_image'),
+  audio: request('invalid_audio'),
   server: request(null),
   file: FAILURE,
   format: FAILURE,

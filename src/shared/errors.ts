@@ -14,6 +14,7 @@ export type ErrorArea =
   | 'config' // a model's configuration or metadata
   | 'model' // parts of a model that do not belong together
   | 'image' // a picture
+  | 'audio' // sound: files, rates, microphones
   | 'text' // tokenizer, chat template, prompt
   | 'backend' // kernels, workers, memory
   | 'generation' // context and sampling

@@ -1,11 +1,8 @@
 /** What users of `onsight/speech` see: recognisers, voices, the voice gate, and the events of each. */
 
-/** Sound: mono, float32 from -1 to 1. */
-export interface AudioClip {
-  readonly samples: Float32Array
-  /** Samples a second. */
-  readonly sampleRate: number
-}
+import type { AudioClip } from '../audio/audio-clip.ts'
+
+export type { AudioClip } from '../audio/audio-clip.ts'
 
 /** `zh-Hans` and `zh-Hant` are one spoken language in two scripts. */
 export type LanguageTag = string
