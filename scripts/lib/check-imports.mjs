@@ -92,7 +92,7 @@ function relativeViolation(file, target, kind, sources) {
   // A host starts the worker script of a driver by its address, without loading it.
   if (kind === 'file' && from === 'host') return undefined
   const allowed = LAYERS[from] ?? []
-  if (allowed.includes(to) || allowed.includes(target)) return undefined
+  if (allowed.some((row) => target === row || target.startsWith(`${row}/`))) return undefined
   return `${from} may not import ${allowed.some((row) => row.startsWith(`${to}/`)) ? target : to}; it may import ${allowed.join(', ') || 'nothing'}`
 }
 

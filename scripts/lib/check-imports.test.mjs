@@ -42,6 +42,14 @@ describe('checkImports', () => {
     ])
   })
 
+  it('opens sub-folders of a folder only', () => {
+    const files = { ...leaf, 'speech/text/cutter.ts': '', 'speech/vad/gate.ts': '' }
+    expect(problems({ ...files, 'album/say.ts': "import '../speech/text/cutter.ts'" })).toEqual([])
+    expect(problems({ ...files, 'album/say.ts': "import '../speech/vad/gate.ts'" })).toEqual([
+      'album/say.ts:1 album may not import speech/vad/gate.ts; it may import shared, audio, engine/types.ts, speech/types.ts, speech/text',
+    ])
+  })
+
   it('keeps drivers and hosts apart', () => {
     expect(
       problems({

@@ -3,6 +3,8 @@
 
 const PURE = ['shared', 'quant', 'text', 'image', 'audio', 'formats']
 const BACKEND_INTERFACE = ['backend/backend.ts', 'backend/ops.ts']
+/** Rules about text that is said: pure, and of use wherever something speaks. */
+const SPOKEN_TEXT = 'speech/text'
 /** Products on top of the engine: they see its public types, never each other. */
 const PRODUCTS = ['assistant', 'album', 'server', 'testing']
 const ENGINE = [...PURE, 'convert', 'backend', 'models', 'generation', 'engine']
@@ -33,8 +35,13 @@ export const LAYERS = {
     'engine/json-files.ts',
     'engine/load-preprocessor.ts',
   ],
-  ...Object.fromEntries(PRODUCTS.map((folder) => [folder, ['shared', 'engine/types.ts', 'speech/types.ts']])),
-  host: ['shared', 'image', 'audio'],
+  ...Object.fromEntries(
+    PRODUCTS.map((folder) => [
+      folder,
+      ['shared', 'audio', 'engine/types.ts', 'speech/types.ts', SPOKEN_TEXT],
+    ]),
+  ),
+  host: ['shared', 'image', 'audio', SPOKEN_TEXT],
   entry: [...ENGINE, ...PRODUCTS, 'speech', 'eval', 'inspect', 'hub', 'host'],
   cli: [...ENGINE, ...PRODUCTS, 'speech', 'eval', 'inspect', 'hub', 'host', 'entry'],
 }

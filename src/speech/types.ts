@@ -110,13 +110,53 @@ export interface Voice {
   dispose(): Promise<void>
 }
 
+export interface SayOptions extends SpeakOptions {
+  /** Called when the first sample sounds, or when the platform says that it begins. */
+  readonly onStarted?: () => void
+}
+
 /** Something that says text aloud: a platform's voice, or a `Voice` behind a player. */
 export interface Speaker {
   readonly name: string
   readonly languages: readonly LanguageTag[]
-  /** Resolves when the last sample has been played; rejects with an `AbortError` when aborted, silent within 200 ms. */
-  say(text: string, options?: SpeakOptions): Promise<void>
+  /**
+   * Calls take turns: the text of a second call is said right after that of the first, and prepared before. Resolves when
+   * the last sample has been played; rejects with an `AbortError` when aborted, silent within 200 ms.
+   */
+  say(text: string, options?: SayOptions): Promise<void>
+  /** Loudness (RMS, 0 to 1) of what sounds now, where that is known. */
+  level?(): number
   dispose(): Promise<void>
+}
+
+/** Plays clips one right after the other. */
+export interface AudioPlayer {
+  /** What plays, for people. */
+  readonly name: string
+  /**
+   * Resolves when the last sample has been played; rejects with an `AbortError` when aborted, and the clip is silent
+   * within 200 ms.
+   */
+  play(
+    clip: AudioClip,
+    options?: { readonly signal?: AbortSignal; readonly onStarted?: () => void },
+  ): Promise<void>
+  /** Loudness (RMS, 0 to 1) of what sounds now, where that is known. */
+  level?(): number
+  dispose(): Promise<void>
+}
+
+/** Where sound comes from. */
+export interface Microphone {
+  /** Which one, for people. */
+  readonly name: string
+  /** False for recordings, which wait while nobody listens and lose nothing. */
+  readonly isLive: boolean
+  /**
+   * Opens it and gives mono samples of 16 kHz until `signal` is aborted, when it is closed. Ending before that means that
+   * a recording is over, or that a device is gone.
+   */
+  open(signal: AbortSignal): AsyncIterable<Float32Array>
 }
 
 /** What the gate says of the samples it was given. Times in samples of 16 kHz since the last reset. */
