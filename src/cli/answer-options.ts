@@ -6,6 +6,7 @@ import type {
   GenerationOptions,
   LoadModelOptions,
   PrecisionName,
+  WhenFull,
 } from '../engine/types.ts'
 import { collectTexts, numberThat, someText, wholeNumber } from './option-values.ts'
 import type { TerminalOptions } from './terminal.ts'
@@ -13,6 +14,7 @@ import type { TerminalOptions } from './terminal.ts'
 const PRECISIONS: readonly PrecisionName[] = ['f32', 'q8', 'q4', 'auto']
 /** What the generator of random numbers takes. */
 const MAX_SEED = 2 ** 32 - 1
+const WHEN_FULL: readonly WhenFull[] = ['drop-oldest', 'summarise', 'stop']
 const DETAILS: readonly Detail[] = ['low', 'auto', 'high']
 
 export interface ModelOptions {
@@ -26,6 +28,7 @@ export interface ModelOptions {
 export interface AnswerOptions extends ModelOptions, TerminalOptions {
   readonly ask?: string
   readonly system?: string
+  readonly whenFull?: WhenFull
   readonly detail?: Detail
   readonly maxTokens?: number
   readonly temperature?: number
@@ -49,6 +52,12 @@ export function addAnswerOptions(command: Command): Command {
     .option('--mmproj <file>', 'projector of a .gguf model (default: found beside it)', someText)
     .option('-a, --ask <text>', 'what to ask; describe asks for a description when it is left out', someText)
     .option('--system <text>', 'system prompt')
+    .addOption(
+      new Option(
+        '--when-full <policy>',
+        'when the conversation is as long as the context (default: drop-oldest)',
+      ).choices(WHEN_FULL),
+    )
     .addOption(precisionOption('auto: q8 for safetensors, .gguf files as they are'))
     .addOption(detailOption('how closely to look at pictures (default: auto, by their size)'))
     .option(
@@ -113,8 +122,8 @@ export function loadOptionsOf({ mmproj, precision, threads, imageTokens }: Model
   }
 }
 
-export function chatOptionsOf({ system }: AnswerOptions): ChatOptions {
-  return system === undefined ? {} : { system }
+export function chatOptionsOf({ system, whenFull }: AnswerOptions): ChatOptions {
+  return { ...(system !== undefined && { system }), ...(whenFull !== undefined && { whenFull }) }
 }
 
 const GENERATION_KEYS = [

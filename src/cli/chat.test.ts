@@ -95,12 +95,26 @@ describe('onsight chat with piped turns', () => {
   it.each([
     ['/image', '/image: expected the path of a picture, found nothing.', 2],
     ['/image /nowhere/none.jpg', '/nowhere/none.jpg: no such file.', 1],
-    ['/quit', 'Unknown command "/quit"; expected /image PATH or /exit.', 2],
+    ['/quit', 'Unknown command "/quit"; expected /image PATH, /again, /edit TEXT or /exit.', 2],
+    ['/edit', '/edit: expected the text to ask instead, found nothing.', 2],
   ])('%s does not end the conversation or lose its pictures', async (line, message, expected) => {
     const { exitCode, stderr, calls } = await runFake(chat(picture), { input: `${line}\nGo on.\n` })
     expect(stderr.split('\n')[0]).toBe(`onsight: ${message}`)
     expect(messagesOf(calls)).toEqual([{ text: 'Go on.', images: [picture] }])
     expect(exitCode).toBe(expected)
+  })
+
+  it('answers again with /again and asks something else with /edit', async () => {
+    const { stdout, calls } = await runFake(chat(), {
+      input: 'What is it?\n/again\n/edit Who is it?\n',
+      answers: [{ pieces: ['1'] }, { pieces: ['2'] }, { pieces: ['3'] }],
+    })
+    expect(stdout).toBe('1\n2\n3\n')
+    expect(calls.sent.map(({ message, replaces }) => [message.text, replaces])).toEqual([
+      ['What is it?', undefined],
+      ['What is it?', 0],
+      ['Who is it?', 0],
+    ])
   })
 
   it('takes a path that looks like a command as a message', async () => {
@@ -149,7 +163,9 @@ describe('onsight chat at a terminal', () => {
       },
     )
     expect([exitCode, stdout]).toEqual([0, 'A fox.\n'])
-    expect(stderr).toContain('Ask away. /image PATH adds a picture to the next message, /exit ends.\n')
+    expect(stderr).toContain(
+      'Ask away. /image PATH adds a picture to the next message, /again asks for another answer, /edit TEXT asks something else instead, /exit ends.\n',
+    )
     expect(stderr.match(/> /g)).toHaveLength(2)
     // Without the step that puts the cursor behind the prompt.
     expect(stderr.replaceAll('\u001b[3G', '').endsWith('> \n')).toBe(true)

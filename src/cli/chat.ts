@@ -1,6 +1,6 @@
 /** `onsight chat`: a conversation, typed at a terminal or one line of standard input a turn. */
 import { createInterface, type Interface } from 'node:readline'
-import type { Chat, Model } from '../engine/types.ts'
+import type { Chat, ChatEvent, GenerationOptions, Model } from '../engine/types.ts'
 import { isAbortError } from '../shared/abort.ts'
 import { EngineError } from '../shared/errors.ts'
 import {
@@ -120,9 +120,10 @@ class Conversation {
   }
 
   async #obey(name: string, argument: string): Promise<void> {
+    if (name === 'again' || name === 'edit') return this.#reask(name === 'edit' ? argument : undefined)
     if (name !== 'image') {
       throw new EngineError('option/chat-command', {
-        message: `Unknown command "/${name}"; expected /image PATH or /exit.`,
+        message: `Unknown command "/${name}"; expected /image PATH, /again, /edit TEXT or /exit.`,
         hint: 'To send a message that begins with a slash, put a word before it.',
       })
     }
@@ -136,28 +137,49 @@ class Conversation {
     this.#terminal.note(this.#terminal.messages.pictureAdded(path))
   }
 
-  /** Errors end a turn, not the conversation. */
+  /** Another answer to the last message, or to another text in its place. */
+  async #reask(text?: string): Promise<void> {
+    const last = this.#chat.turns.findLastIndex(({ role }) => role === 'user')
+    if (text === '') {
+      throw new EngineError('option/chat-command', {
+        message: '/edit: expected the text to ask instead, found nothing.',
+      })
+    }
+    const generation = this.#generation
+    await this.#run(
+      text === undefined || last < 0
+        ? this.#chat.regenerate(generation)
+        : this.#chat.edit(last, { text }, generation),
+      [],
+    )
+  }
+
   async #send(text: string): Promise<void> {
-    const pictureNames = this.#pictures
+    const images = this.#pictures
+    if (await this.#run(this.#chat.send({ text, images }, this.#generation), images)) this.#pictures = []
+  }
+
+  get #generation(): GenerationOptions {
+    return { ...generationOptionsOf(this.#options), signal: this.#context.interrupts.signal }
+  }
+
+  /** Errors end a turn, not the conversation. Returns whether there was none. */
+  async #run(events: AsyncIterable<ChatEvent>, pictureNames: readonly string[]): Promise<boolean> {
     try {
-      await runTurn(
-        this.#chat,
-        { text, images: pictureNames },
-        {
-          terminal: this.#terminal,
-          isJson: this.#options.json ?? false,
-          loadMs: this.#model.info.loadMs,
-          generation: { ...generationOptionsOf(this.#options), signal: this.#context.interrupts.signal },
-          pictureNames,
-        },
-      )
-      this.#pictures = []
+      await runTurn(events, {
+        terminal: this.#terminal,
+        isJson: this.#options.json ?? false,
+        loadMs: this.#model.info.loadMs,
+        pictureNames,
+      })
+      return true
     } catch (error) {
       this.#exitCode = failureOf(this.#context, this.#terminal, error)
-      if (isAbortError(error)) return
+      if (isAbortError(error)) return false
       if (this.#options.json) this.#terminal.json({ error: describeError(error) })
       // A picture that cannot be read would break every message after this one.
       if (EngineError.isInstance(error) && /^(image|file)\//.test(error.code)) this.#pictures = []
+      return false
     }
   }
 }

@@ -17,17 +17,13 @@ export async function runDemo(options: TerminalOptions, context: CommandContext)
   return withModel(context, terminal, {}, async (model) => {
     terminal.note(`${messages.demoPicture}: ${picture}`)
     terminal.note(`${messages.demoQuestion}: ${messages.defaultQuestion}`)
-    await runTurn(
-      model.chat(),
-      { text: messages.defaultQuestion, images: [picture] },
-      {
-        terminal,
-        isJson: false,
-        loadMs: model.info.loadMs,
-        generation: { signal: context.interrupts.signal },
-        pictureNames: [PICTURE],
-      },
-    )
+    const question = { text: messages.defaultQuestion, images: [picture] }
+    await runTurn(model.chat().send(question, { signal: context.interrupts.signal }), {
+      terminal,
+      isJson: false,
+      loadMs: model.info.loadMs,
+      pictureNames: [PICTURE],
+    })
     if (context.interrupts.exitCode !== undefined) return context.interrupts.exitCode
     const commands = [
       ['npx onsight describe PICTURE --ask "…"', messages.demoAsk],

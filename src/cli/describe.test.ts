@@ -122,7 +122,7 @@ describe('onsight describe', () => {
       text: 'A fox.',
       tokenIds: [10, 11],
       finishReason: 'stop',
-      usage: { promptTokens: 70, imageTokens: 64, completionTokens: 2 },
+      usage: { promptTokens: 70, imageTokens: 64, cachedTokens: 0, completionTokens: 2 },
       timings: {
         loadMs: 12.35,
         imageEncodeMs: 10.01,

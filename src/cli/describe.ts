@@ -24,17 +24,13 @@ export async function runDescribe(
     if (hasIdleSampling(options, model.defaults)) terminal.note(terminal.messages.samplingIsOff)
     const chat = model.chat(chatOptionsOf(options))
     const text = options.ask ?? terminal.messages.defaultQuestion
-    await runTurn(
-      chat,
-      { text, images },
-      {
-        terminal,
-        isJson: options.json ?? false,
-        loadMs: model.info.loadMs,
-        generation: { ...generationOptionsOf(options), signal: context.interrupts.signal },
-        pictureNames,
-      },
-    )
+    const generation = { ...generationOptionsOf(options), signal: context.interrupts.signal }
+    await runTurn(chat.send({ text, images }, generation), {
+      terminal,
+      isJson: options.json ?? false,
+      loadMs: model.info.loadMs,
+      pictureNames,
+    })
     return context.interrupts.exitCode ?? EXIT.done
   })
 }

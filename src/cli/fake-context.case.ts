@@ -61,7 +61,12 @@ export interface FakeModelSettings {
 export interface FakeCalls {
   readonly loads: { readonly reference: string; readonly options: LoadModelOptions }[]
   readonly chats: ChatOptions[]
-  readonly sent: { readonly message: UserMessage; readonly options: GenerationOptions }[]
+  readonly sent: {
+    readonly message: UserMessage
+    readonly options: GenerationOptions
+    /** The turn in whose place the message was sent; its own when another answer was asked for. */
+    readonly replaces?: number
+  }[]
   readonly traces: TraceRequest[]
   readonly benches: { readonly subject: unknown; readonly request: BenchRequest }[]
   disposed: number
@@ -151,10 +156,21 @@ async function loadFake(
     defaults: settings.defaults ?? {},
     chat(options = {}) {
       calls.chats.push(options)
+      const next = (): FakeAnswer => answers.shift() ?? { pieces: ['A ', 'fox.'] }
       return {
+        turns: [{ role: 'user', text: 'What is it?', imageCount: 0 }],
         send(message, options = {}) {
           calls.sent.push({ message, options })
-          return answer(message, options, answers.shift() ?? { pieces: ['A ', 'fox.'] })
+          return answer(message, options, next())
+        },
+        edit(index, message, options = {}) {
+          calls.sent.push({ message, options, replaces: index })
+          return answer(message, options, next())
+        },
+        regenerate(options = {}) {
+          const message = { text: 'What is it?' }
+          calls.sent.push({ message, options, replaces: 0 })
+          return answer(message, options, next())
         },
         dispose() {},
       }
@@ -193,7 +209,12 @@ async function* answer(
     text: said.join(''),
     tokenIds: said.map((_, index) => index + 10),
     finishReason: signal?.aborted ? 'aborted' : finishReason,
-    usage: { promptTokens: 70, imageTokens: 64 * images.length, completionTokens: said.length },
+    usage: {
+      promptTokens: 70,
+      imageTokens: 64 * images.length,
+      cachedTokens: 0,
+      completionTokens: said.length,
+    },
     timings: { imageEncodeMs: 10.006, prefillMs: 20, firstTokenMs: 31.25, tokensPerSecond: 40.123456 },
     images: images.map(() => IMAGE_REPORT),
   }

@@ -30,10 +30,14 @@ const ENGLISH = {
     `${name}: ${size}, seen at ${used}${tiles > 1 ? ` in ${tiles} tiles` : ''}, detail ${detail}`,
   sentTo: (host: string, model: string, reason: string) =>
     `This message goes to ${model} at ${host}: ${REASONS[reason] ?? reason}.`,
-  chatGreeting: 'Ask away. /image PATH adds a picture to the next message, /exit ends.',
+  chatGreeting:
+    'Ask away. /image PATH adds a picture to the next message, /again asks for another answer, /edit TEXT asks something else instead, /exit ends.',
   pictureAdded: (path: string) => `${path} goes with the next message.`,
   stoppedByLength: (tokens: number) => `Stopped after ${tokens} tokens; --max-tokens allows more.`,
   stoppedByRepetition: 'Stopped because the answer repeated itself; --repetition-penalty 1.1 may help.',
+  contextTrimmed: (turns: number, pictures: number) =>
+    `The conversation is as long as this model can follow. It no longer sees ${countOf(turns, 'old turn')}${pictures > 0 ? ` and ${countOf(pictures, 'old picture')}` : ''}.`,
+  contextSummary: (summary: string) => `In their place it keeps: ${summary}`,
   contextFull: 'Stopped because the conversation is as long as this model can follow.',
   measuring: 'Measuring; this takes a while.',
   samplingIsOff:
@@ -59,10 +63,14 @@ const CHINESE: Messages = {
     `${name}：${size}，按 ${used} 查看${tiles > 1 ? `，分成 ${tiles} 块` : ''}，细节 ${detail}`,
   sentTo: (host, model, reason) =>
     `此消息将发送到 ${host} 的 ${model}：${CHINESE_REASONS[reason] ?? reason}。`,
-  chatGreeting: '请提问。/image 路径 为下一条消息添加图片，/exit 结束。',
+  chatGreeting:
+    '请提问。/image 路径 为下一条消息添加图片，/again 重新回答，/edit 文字 改问别的，/exit 结束。',
   pictureAdded: (path) => `${path} 将随下一条消息发送。`,
   stoppedByLength: (tokens) => `已在 ${tokens} 个词元后停止；用 --max-tokens 可以更长。`,
   stoppedByRepetition: '回答开始重复，已停止；可以试试 --repetition-penalty 1.1。',
+  contextTrimmed: (turns, pictures) =>
+    `对话已达到此模型的最大长度。它不再看到 ${turns} 条旧消息${pictures > 0 ? `和 ${pictures} 张旧图片` : ''}。`,
+  contextSummary: (summary) => `它保留的摘要：${summary}`,
   contextFull: '对话已达到此模型的最大长度，已停止。',
   measuring: '正在测量，需要一些时间。',
   samplingIsOff: '--temperature 不大于 0 时总是取最可能的词元，采样选项不起作用。',
@@ -72,6 +80,10 @@ const CHINESE: Messages = {
   demoAsk: '就你自己的图片提问',
   demoChat: '围绕图片对话',
   demoModel: '使用认识照片的模型',
+}
+
+function countOf(count: number, name: string): string {
+  return `${count} ${name}${count === 1 ? '' : 's'}`
 }
 
 /** Chinese when the locale of messages begins with `zh`, else English. */

@@ -90,6 +90,7 @@ describe('help', () => {
         '--mmproj',
         '--ask',
         '--system',
+        '--when-full',
         '--precision',
         '--detail',
         '--max-tokens',

@@ -70,7 +70,10 @@ function createProgram(context: CommandContext, guard: Guard): Command {
 
   addAnswerOptions(program.command('chat').argument('[pictures...]', 'go with the first message'))
     .description('have a conversation; a line of standard input is a turn when it is no terminal')
-    .addHelpText('after', '\nIn a chat: /image PATH adds a picture to the next message, /exit ends.')
+    .addHelpText(
+      'after',
+      '\nIn a chat: /image PATH adds a picture to the next message, /again answers the last message anew,\n/edit TEXT asks something else in its place, /exit ends.',
+    )
     .action((pictures: string[], options: AnswerOptions) =>
       guard(options, async () => (await import('./chat.ts')).runChat(pictures, options, context)),
     )

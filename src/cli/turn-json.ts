@@ -1,16 +1,22 @@
 /** A turn as --json prints it. Field names are a contract, see docs/cli.md. */
-import type { AnswerFinished, ImageReport } from '../engine/types.ts'
+import type { AnswerFinished, ChatEvent, ImageReport } from '../engine/types.ts'
 
-/** What --json prints for an answer. `images` only when there were several. */
-export function describeTurn(answer: AnswerFinished, loadMs: number): Record<string, unknown> {
-  const { promptTokens, imageTokens, completionTokens } = answer.usage
+export type ContextTrimmed = Extract<ChatEvent, { type: 'context-trimmed' }>
+
+/** What --json prints for an answer. `images` only when there were several, `trimmed` when something was. */
+export function describeTurn(
+  answer: AnswerFinished,
+  loadMs: number,
+  trimmed: readonly ContextTrimmed[] = [],
+): Record<string, unknown> {
+  const { promptTokens, imageTokens, cachedTokens, completionTokens } = answer.usage
   const { imageEncodeMs, prefillMs, firstTokenMs, tokensPerSecond } = answer.timings
   const images = answer.images.map(describeImage)
   return {
     text: answer.text,
     tokenIds: answer.tokenIds,
     finishReason: answer.finishReason,
-    usage: { promptTokens, imageTokens, completionTokens },
+    usage: { promptTokens, imageTokens, cachedTokens, completionTokens },
     timings: {
       loadMs: round(loadMs),
       imageEncodeMs: round(imageEncodeMs),
@@ -20,7 +26,12 @@ export function describeTurn(answer: AnswerFinished, loadMs: number): Record<str
     },
     image: images[0] ?? null,
     ...(images.length > 1 && { images }),
+    ...(trimmed.length > 0 && { trimmed: trimmed.map(describeTrimmed) }),
   }
+}
+
+function describeTrimmed({ droppedTurns, droppedImages, summary }: ContextTrimmed): Record<string, unknown> {
+  return { droppedTurns, droppedImages, ...(summary !== undefined && { summary }) }
 }
 
 function describeImage(report: ImageReport): Record<string, number> {

@@ -1,24 +1,24 @@
 /** One message and its answer: progress on standard error, the answer on standard output. */
-import type { AnswerFinished, Chat, FinishReason, GenerationOptions, UserMessage } from '../engine/types.ts'
+import type { AnswerFinished, ChatEvent, FinishReason } from '../engine/types.ts'
 import type { Terminal } from './terminal.ts'
-import { describeTurn } from './turn-json.ts'
+import { type ContextTrimmed, describeTurn } from './turn-json.ts'
 
 export interface TurnSettings {
   readonly terminal: Terminal
   readonly isJson: boolean
   readonly loadMs: number
-  readonly generation: GenerationOptions
   /** What to call the pictures of this message, in order. */
   readonly pictureNames: readonly string[]
 }
 
-/** @throws What `chat.send` throws; the line of an answer that had begun is ended first. */
-export async function runTurn(chat: Chat, message: UserMessage, settings: TurnSettings): Promise<void> {
+/** @throws What `events` throw; the line of an answer that had begun is ended first. */
+export async function runTurn(events: AsyncIterable<ChatEvent>, settings: TurnSettings): Promise<void> {
   const { terminal, isJson, pictureNames } = settings
   const { messages, progress } = terminal
+  const trimmed: ContextTrimmed[] = []
   let hasOpenLine = false
   try {
-    for await (const event of chat.send(message, settings.generation)) {
+    for await (const event of events) {
       switch (event.type) {
         case 'image-progressed':
           progress.show(messages.readingPicture(event.image + 1), event.frame, event.frames)
@@ -49,11 +49,16 @@ export async function runTurn(chat: Chat, message: UserMessage, settings: TurnSe
             terminal.note(messages.sentTo(event.answeredBy.host ?? '', event.answeredBy.model, event.reason))
           }
           break
+        case 'context-trimmed':
+          // In the middle of an answer a note would stand between its words.
+          trimmed.push(event)
+          break
         case 'answer-finished':
           progress.clear()
-          if (isJson) terminal.json(describeTurn(event, settings.loadMs))
+          if (isJson) terminal.json(describeTurn(event, settings.loadMs, trimmed))
           else if (hasOpenLine || event.text === '') terminal.answer('\n')
           hasOpenLine = false
+          for (const one of trimmed) noteTrimmed(terminal, one)
           noteEnd(terminal, event)
           break
         default:
@@ -64,6 +69,11 @@ export async function runTurn(chat: Chat, message: UserMessage, settings: TurnSe
     progress.clear()
     if (hasOpenLine) terminal.answer('\n')
   }
+}
+
+function noteTrimmed(terminal: Terminal, { droppedTurns, droppedImages, summary }: ContextTrimmed): void {
+  terminal.note(terminal.messages.contextTrimmed(droppedTurns.length, droppedImages))
+  if (summary !== undefined) terminal.note(terminal.messages.contextSummary(summary))
 }
 
 function noteEnd(terminal: Terminal, { finishReason, usage }: AnswerFinished): void {

@@ -8,8 +8,17 @@ import type { Tokenizer } from '../text/tokenizer/tokenizer.ts'
 import type { LoadedModel } from './loaded-model.ts'
 import type { Picture } from './picture.ts'
 
-/** A conversation's messages and its pictures in order. */
+/** A conversation's messages and its pictures in order. Throws `generation/context-full` for one that is too long. */
 export function buildChatPrompt(
+  loaded: LoadedModel,
+  messages: readonly ChatMessage[],
+  pictures: readonly Picture[],
+): Prompt {
+  return requireContext(loaded, composeChatPrompt(loaded, messages, pictures))
+}
+
+/** As `buildChatPrompt`, however long. */
+export function composeChatPrompt(
   loaded: LoadedModel,
   messages: readonly ChatMessage[],
   pictures: readonly Picture[],
@@ -25,8 +34,11 @@ export function buildChatPrompt(
   return placePictures(loaded, rendered, pictures, addSpecialTokens)
 }
 
-/** The texts of messages one after the other, control tokens included, begun as the tokenizer begins texts. */
-export function buildPlainPrompt(
+/**
+ * The texts of messages one after the other, control tokens included, begun as the tokenizer begins texts. However long
+ * they are.
+ */
+export function composePlainPrompt(
   loaded: LoadedModel,
   messages: readonly ChatMessage[],
   pictures: readonly Picture[],
@@ -54,7 +66,7 @@ export function buildRawPrompt(loaded: LoadedModel, text: string, pictures: read
       hint: `Write ${IMAGE_PLACEHOLDER} where the picture goes, and give that picture.`,
     })
   }
-  return placePictures(loaded, text, pictures, false)
+  return requireContext(loaded, placePictures(loaded, text, pictures, false))
 }
 
 function placePictures(
@@ -66,15 +78,14 @@ function placePictures(
   const { tokenizer } = loaded.text
   const imageToken = tokenizer.tokenToId(IMAGE_PLACEHOLDER)
   const options = { neutralized: true, addSpecialTokens }
-  if (pictures.length === 0) return checkLength(loaded, { ids: tokenizer.encode(text, options), images: [] })
-  if (imageToken === undefined)
-    return checkLength(loaded, joinAroundPictures(loaded, text, pictures, addSpecialTokens))
+  if (pictures.length === 0) return { ids: tokenizer.encode(text, options), images: [] }
+  if (imageToken === undefined) return joinAroundPictures(loaded, text, pictures, addSpecialTokens)
   const expanded = expandImages(
     text,
     pictures.map(({ expansion }) => expansion),
   )
   const ids = tokenizer.encode(expanded, options)
-  return checkLength(loaded, { ids, images: findSpans(loaded, ids, imageToken, pictures) })
+  return { ids, images: findSpans(loaded, ids, imageToken, pictures) }
 }
 
 /** Finds each picture's runs of image tokens: one a frame, apart by markers, or one for the whole picture. */
@@ -137,7 +148,8 @@ function joinAroundPictures(
   return { ids, images }
 }
 
-function checkLength({ contextLength, name }: LoadedModel, prompt: Prompt): Prompt {
+/** Throws `text/empty-prompt`, and `generation/context-full` when there is no room for an answer. */
+export function requireContext({ contextLength, name }: LoadedModel, prompt: Prompt): Prompt {
   const { length } = prompt.ids
   if (length === 0) {
     throw new EngineError('text/empty-prompt', { message: 'The prompt has no tokens.', hint: 'Give a text.' })

@@ -13,15 +13,25 @@ export function textTurn(role: ChatMessage['role'], text: string): ChatMessage {
   return { role, content: [{ type: 'text', text }] }
 }
 
+interface PlacedText extends UserMessage {
+  /** Default: the number of `images`. */
+  readonly imageCount?: number
+}
+
 /** Pictures that share a place stay in their order; text between them is cut at their places. */
-export function userTurn({ text, images = [], imageOffsets }: UserMessage): ChatMessage {
+export function userTurn({
+  text,
+  images = [],
+  imageOffsets,
+  imageCount = images.length,
+}: PlacedText): ChatMessage {
   const content: ContentPart[] = []
   let written = 0
   const writeUntil = (end: number): void => {
     if (end > written) content.push({ type: 'text', text: text.slice(written, end) })
     written = end
   }
-  for (const index of images.keys()) {
+  for (let index = 0; index < imageCount; index++) {
     writeUntil(imageOffsets?.[index] ?? 0)
     content.push({ type: 'image' })
   }
@@ -49,14 +59,17 @@ export function checkTurn(turn: ChatTurn): void {
     })
   }
   checkText(turn.text, 'A turn')
-  if (turn.role === 'user') checkImageOffsets(turn)
+  if (turn.role === 'user') checkImageOffsets(turn, turn.images?.length ?? 0)
 }
 
-/** Throws `option/…` for what is no message. */
-export function checkMessage(message: UserMessage): void {
+/**
+ * Throws `option/…` for what is no message.
+ * @param imageCount How many pictures it has without bringing any. Default 0.
+ */
+export function checkMessage(message: UserMessage, imageCount = 0): void {
   checkOptions(message, MESSAGE_RULES, 'of a message')
   checkText(message.text, 'A message')
-  checkImageOffsets(message)
+  checkImageOffsets(message, message.images?.length ?? imageCount)
 }
 
 function checkText(text: string | undefined, subject: string): void {
@@ -67,14 +80,14 @@ function checkText(text: string | undefined, subject: string): void {
   })
 }
 
-function checkImageOffsets({ text, images = [], imageOffsets }: UserMessage): void {
+function checkImageOffsets({ text, imageOffsets }: UserMessage, imageCount: number): void {
   if (imageOffsets === undefined) return
   const isOrdered = imageOffsets.every(
     (offset, index) =>
       Number.isInteger(offset) && offset >= (imageOffsets[index - 1] ?? 0) && offset <= text.length,
   )
-  if (isOrdered && imageOffsets.length === images.length) return
+  if (isOrdered && imageOffsets.length === imageCount) return
   throw new EngineError('option/invalid', {
-    message: `The option "imageOffsets" must name ${images.length} places from 0 to ${text.length}, ascending, one for each picture; found [${imageOffsets.join(', ')}].`,
+    message: `The option "imageOffsets" must name ${imageCount} places from 0 to ${text.length}, ascending, one for each picture; found [${imageOffsets.join(', ')}].`,
   })
 }

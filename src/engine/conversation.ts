@@ -1,59 +1,98 @@
 /** A conversation with a model: messages, pictures, and one answer at a time. */
-import { type GenerateOptions, generate } from '../generation/generate.ts'
+import type { GenerateOptions } from '../generation/generate.ts'
 import { type Prompt, TokenSession } from '../generation/token-session.ts'
 import { isAbortError } from '../shared/abort.ts'
 import { EngineError } from '../shared/errors.ts'
-import type { ChatMessage } from '../text/chat-template/chat-message.ts'
-import { buildChatPrompt, buildPlainPrompt } from './build-prompt.ts'
-import { chatMessageOf, checkMessage, checkTurn, textTurn, userTurn } from './chat-turn.ts'
-import { checkOptions, FLAG_RULE, type OptionRules, TEXT_RULE } from './check-options.ts'
-import { describeScore } from './describe-score.ts'
+import { composeChatPrompt, composePlainPrompt, requireContext } from './build-prompt.ts'
+import { checkMessage, checkTurn } from './chat-turn.ts'
+import { checkOptions, choiceRule, FLAG_RULE, type OptionRules, TEXT_RULE } from './check-options.ts'
+import { fitContext } from './fit-context.ts'
 import { resolveGenerationOptions } from './generation-options.ts'
 import type { LoadedModel } from './loaded-model.ts'
-import { encodePicture, type Picture, type PictureLook, preparePicture } from './picture.ts'
+import { encodePicture, type Picture, preparePicture } from './picture.ts'
+import { AnswerClock, streamAnswer } from './stream-answer.ts'
+import {
+  describeTurn,
+  type EncodedTurn,
+  editedTurn,
+  type GivenPicture,
+  isEncoded,
+  lastQuestion,
+  questionTurn,
+  requireQuestion,
+  type Turn,
+  type TurnPicture,
+  textOnlyTurn,
+  turnOf,
+} from './turn.ts'
 import type {
-  AnswerFinished,
   Chat,
   ChatEvent,
   ChatOptions,
-  Detail,
+  ConversationTurn,
   GenerationOptions,
-  ImageInput,
   ImageReport,
-  ScoredAnswerToken,
   UserMessage,
+  WhenFull,
 } from './types.ts'
 
 export class Conversation implements Chat {
   /** Undefined once closed, so that a conversation that is still held keeps no memory. */
   #open: OpenConversation | undefined
   readonly #onDispose: (chat: Conversation) => void
-  #messages: ChatMessage[]
-  #pictures: Picture[] = []
-  /** Pictures of earlier turns that wait for the first answer. */
-  #waiting: readonly GivenPicture[]
+  #turns: readonly Turn[]
   #isAnswering = false
   #isDisposed = false
 
   constructor(loaded: LoadedModel, options: ChatOptions, onDispose: (chat: Conversation) => void) {
-    checkOptions(options, CHAT_RULES, 'for a conversation')
+    const whenFull = checkChatOptions(options)
     this.#open = {
       loaded,
       session: new TokenSession(loaded.model, loaded.queue),
       isPlain: options.template === false,
+      whenFull,
     }
     this.#onDispose = onDispose
     const { system, messages = [] } = options
-    for (const turn of messages) checkTurn(turn)
-    this.#messages = [...(system ? [textTurn('system', system)] : []), ...messages.map(chatMessageOf)]
-    this.#waiting = messages.flatMap((turn) => (turn.role === 'user' ? picturesOf(turn, turn.detail) : []))
+    this.#turns = [...(system ? [textOnlyTurn('system', system)] : []), ...messages.map(turnOf)]
   }
 
-  async *send(message: UserMessage, options: GenerationOptions = {}): AsyncIterableIterator<ChatEvent> {
+  get turns(): readonly ConversationTurn[] {
+    return this.#turns.map(describeTurn)
+  }
+
+  send(message: UserMessage, options: GenerationOptions = {}): AsyncGenerator<ChatEvent, void, undefined> {
+    return this.#ask(options, () => {
+      checkMessage(message)
+      return [...this.#turns, questionTurn(message, options)]
+    })
+  }
+
+  edit(
+    index: number,
+    message: UserMessage,
+    options: GenerationOptions = {},
+  ): AsyncGenerator<ChatEvent, void, undefined> {
+    return this.#ask(options, () => {
+      const turn = requireQuestion(this.#turns, index)
+      checkMessage(message, turn.pictures.length)
+      return [...this.#turns.slice(0, index), editedTurn(turn, message, options)]
+    })
+  }
+
+  regenerate(options: GenerationOptions = {}): AsyncGenerator<ChatEvent, void, undefined> {
+    return this.#ask(options, () => this.#turns.slice(0, lastQuestion(this.#turns) + 1))
+  }
+
+  /** @param list The turns that are answered, the question last. */
+  async *#ask(
+    options: GenerationOptions,
+    list: () => readonly Turn[],
+  ): AsyncGenerator<ChatEvent, void, undefined> {
     const open = this.#open
     if (!open || this.#isDisposed) throw disposedError()
     const resolved = resolveGenerationOptions(options, open.loaded.text.defaults)
-    checkMessage(message)
+    const turns = list()
     if (this.#isAnswering) {
       throw new EngineError('generation/busy', {
         message: 'The conversation is still answering.',
@@ -62,7 +101,7 @@ export class Conversation implements Chat {
     }
     this.#isAnswering = true
     try {
-      yield* this.#answer(open, message, resolved, options)
+      yield* this.#answer(open, turns, resolved)
     } finally {
       this.#isAnswering = false
       if (this.#isDisposed) this.#release()
@@ -82,56 +121,80 @@ export class Conversation implements Chat {
     const { loaded, session } = this.#open
     this.#open = undefined
     session.dispose()
-    for (const { features } of this.#pictures.splice(0)) loaded.backend.free(features)
+    freePictures(loaded, picturesOf(this.#turns))
+    this.#turns = []
   }
 
   async *#answer(
     open: OpenConversation,
-    message: UserMessage,
+    asked: readonly Turn[],
     resolved: GenerateOptions,
-    options: GenerationOptions,
   ): AsyncGenerator<ChatEvent, void, undefined> {
-    const { loaded } = open
+    const { loaded, session } = open
+    const { signal } = resolved
     const clock = new AnswerClock()
     const fresh: Picture[] = []
+    const pending: ChatEvent[] = []
+    let turns: readonly EncodedTurn[] = []
     let heard = ''
-    let keep: ((answer: string) => void) | undefined
     let isKept = false
+    const compose = (some: readonly EncodedTurn[]): Prompt => composeTurns(open, some)
+    const fitTurns = async (answer: readonly number[]): Promise<Prompt> => {
+      const maxTokens = resolved.maxTokens - answer.length
+      const fitted = await fitContext({ ...open, turns, compose, answer, maxTokens, signal })
+      const { prompt, trimmed } = fitted
+      if (trimmed && prompt.ids.length <= loaded.contextLength) {
+        turns = fitted.turns
+        pending.push(trimmed)
+      }
+      return prompt
+    }
+    const keep = (answer: string): void => {
+      isKept = true
+      const kept = [...turns, textOnlyTurn('assistant', answer)]
+      const pictures = new Set(picturesOf(kept))
+      const gone = [...picturesOf(this.#turns), ...fresh].filter((picture) => !pictures.has(picture))
+      this.#turns = kept
+      freePictures(loaded, gone)
+    }
     try {
+      let prompt: Prompt
       try {
-        const given = [...this.#waiting, ...picturesOf(message, options.detail, options.imageTokens)]
-        yield* encodePictures(loaded, given, options.signal, fresh)
+        turns = yield* encodeTurns(loaded, asked, signal, fresh)
+        clock.picturesDone()
+        prompt = requireContext(loaded, await fitTurns([]))
       } catch (error) {
         if (!isAbortError(error)) throw error
-        yield clock.finish(
-          '',
-          [],
-          'aborted',
-          { promptTokens: 0, imageTokens: 0 },
-          fresh.map(({ report }) => report),
-        )
+        const usage = { promptTokens: 0, imageTokens: 0, cachedTokens: 0 }
+        yield clock.finish('', [], 'aborted', usage, reportsOf(fresh))
         return
       }
-      clock.picturesDone()
-      const messages = [...this.#messages, userTurn(message)]
-      const pictures = [...this.#pictures, ...fresh]
-      const build = open.isPlain ? buildPlainPrompt : buildChatPrompt
-      const prompt = build(loaded, messages, pictures)
-      keep = (answer) => {
-        isKept = true
-        this.#messages = [...messages, textTurn('assistant', answer)]
-        this.#pictures = pictures
-        this.#waiting = []
-      }
-      for await (const event of streamAnswer(open, prompt, resolved, clock, fresh)) {
+      const { tokenizer, stopTokens } = loaded.text
+      const events = streamAnswer({
+        session,
+        tokenizer,
+        prompt,
+        stopTokens,
+        contextLength: loaded.contextLength,
+        isContinuation: open.isPlain,
+        makeRoom: async (answer) => {
+          const shorter = await fitTurns(answer)
+          return shorter.ids.length <= loaded.contextLength ? shorter : undefined
+        },
+        options: resolved,
+        clock,
+        images: reportsOf(fresh),
+        pending,
+      })
+      for await (const event of events) {
         if (event.type === 'text-delta') heard += event.text
         if (event.type === 'answer-finished' && event.tokenIds.length > 0) keep(event.text)
         yield event
       }
     } finally {
       // Whoever stopped listening in the middle of an answer has heard its beginning.
-      if (!isKept && heard !== '') keep?.(heard)
-      if (!isKept) for (const { features } of fresh) loaded.backend.free(features)
+      if (!isKept && heard !== '') keep(heard)
+      if (!isKept) freePictures(loaded, fresh)
     }
   }
 }
@@ -141,129 +204,72 @@ interface OpenConversation {
   readonly session: TokenSession
   /** Texts are continued as they are. */
   readonly isPlain: boolean
+  readonly whenFull: WhenFull
 }
 
-interface GivenPicture extends PictureLook {
-  readonly input: ImageInput
+function composeTurns({ loaded, isPlain }: OpenConversation, turns: readonly EncodedTurn[]): Prompt {
+  const compose = isPlain ? composePlainPrompt : composeChatPrompt
+  return compose(
+    loaded,
+    turns.map(({ message }) => message),
+    picturesOf(turns),
+  )
 }
 
-function picturesOf(
-  { images = [] }: UserMessage,
-  detail: Detail = 'auto',
-  imageTokens?: number,
-): GivenPicture[] {
-  return images.map((input) => ({ input, detail, imageTokens }))
-}
-
-async function* encodePictures(
+/** Encodes the pictures that are not encoded yet; they are `fresh`, and the caller's to free. */
+async function* encodeTurns(
   loaded: LoadedModel,
-  given: readonly GivenPicture[],
+  turns: readonly Turn[],
   signal: AbortSignal | undefined,
-  encoded: Picture[],
-): AsyncGenerator<ChatEvent, void, undefined> {
+  fresh: Picture[],
+): AsyncGenerator<ChatEvent, readonly EncodedTurn[], undefined> {
+  const given = turns.flatMap(({ pictures }) => pictures.filter((picture) => !isEncoded(picture)))
+  const encoded = new Map<TurnPicture, Picture>()
   // All pictures are read before the first is encoded, so that a broken one is found at once.
   const prepared = []
-  for (const { input, ...look } of given) prepared.push(await preparePicture(loaded, input, look, signal))
+  for (const { input, ...look } of given as GivenPicture[])
+    prepared.push(await preparePicture(loaded, input, look, signal))
   for (const [image, picture] of prepared.entries()) {
-    encoded.push(yield* encodePicture(loaded, picture, signal, { image }))
-    yield { type: 'image-encoded', image, report: picture.report }
+    const finished = yield* encodePicture(loaded, picture, signal, { image })
+    fresh.push(finished)
+    encoded.set(given[image] as TurnPicture, finished)
+    yield { type: 'image-encoded', image, report: finished.report }
   }
+  return turns.map((turn) => ({
+    ...turn,
+    pictures: turn.pictures.map((picture) => encoded.get(picture) ?? (picture as Picture)),
+  }))
 }
 
-async function* streamAnswer(
-  { loaded, session, isPlain }: OpenConversation,
-  prompt: Prompt,
-  options: GenerateOptions,
-  clock: AnswerClock,
-  pictures: readonly Picture[],
-): AsyncGenerator<ChatEvent, void, undefined> {
-  const { text, contextLength } = loaded
-  const usage = {
-    promptTokens: prompt.ids.length,
-    imageTokens: prompt.images.reduce((sum, { rows }) => sum + rows, 0),
-  }
-  const ids: number[] = []
-  const scored: ScoredAnswerToken[] = []
-  let answer = ''
-  const events = generate({
-    session,
-    tokenizer: text.tokenizer,
-    prompt,
-    stopTokens: text.stopTokens,
-    contextLength,
-    isContinuation: isPlain,
-    options,
-  })
-  for await (const event of events) {
-    if (event.type === 'prompt-progressed') {
-      yield event
-      continue
-    }
-    if (event.type === 'token') {
-      if (ids.length === 0) clock.firstToken()
-      ids.push(event.id)
-      if (event.score) {
-        const token = describeScore(text.tokenizer, event.score)
-        scored.push(token)
-        yield { type: 'token-scored', token }
-      }
-    }
-    answer += event.text
-    if (event.text) yield { type: 'text-delta', text: event.text }
-    if (event.type === 'ended') {
-      const reports = pictures.map(({ report }) => report)
-      const finished = clock.finish(answer, ids, event.reason, usage, reports)
-      yield options.logprobs === undefined ? finished : { ...finished, logprobs: scored }
-    }
-  }
+function picturesOf(turns: readonly Turn[]): Picture[] {
+  return turns.flatMap(({ pictures }) => pictures.filter(isEncoded))
 }
 
-/** Times the parts of an answer. */
-class AnswerClock {
-  readonly #start = performance.now()
-  #pictures = this.#start
-  #first: number | undefined
+function reportsOf(pictures: readonly Picture[]): ImageReport[] {
+  return pictures.map(({ report }) => report)
+}
 
-  picturesDone(): void {
-    this.#pictures = performance.now()
-  }
-
-  firstToken(): void {
-    this.#first = performance.now()
-  }
-
-  finish(
-    text: string,
-    tokenIds: readonly number[],
-    finishReason: AnswerFinished['finishReason'],
-    usage: { promptTokens: number; imageTokens: number },
-    images: readonly ImageReport[],
-  ): AnswerFinished {
-    const now = performance.now()
-    const first = this.#first ?? now
-    const seconds = (now - first) / 1000
-    return {
-      type: 'answer-finished',
-      text,
-      tokenIds,
-      finishReason,
-      usage: { ...usage, completionTokens: tokenIds.length },
-      timings: {
-        imageEncodeMs: this.#pictures - this.#start,
-        prefillMs: first - this.#pictures,
-        firstTokenMs: first - this.#start,
-        tokensPerSecond: tokenIds.length > 1 && seconds > 0 ? (tokenIds.length - 1) / seconds : 0,
-      },
-      images,
-    }
-  }
+function freePictures({ backend }: LoadedModel, pictures: readonly Picture[]): void {
+  for (const { features } of pictures) backend.free(features)
 }
 
 const CHAT_RULES = {
   system: TEXT_RULE,
   messages: { accepts: Array.isArray, says: 'a list of turns' },
   template: FLAG_RULE,
+  whenFull: choiceRule(['drop-oldest', 'summarise', 'stop']),
 } satisfies OptionRules
+
+/** Returns what happens when the context is full. */
+function checkChatOptions(options: ChatOptions): WhenFull {
+  checkOptions(options, CHAT_RULES, 'for a conversation')
+  const { messages = [], template = true, whenFull = template ? 'drop-oldest' : 'stop' } = options
+  for (const turn of messages) checkTurn(turn)
+  if (template || whenFull === 'stop') return whenFull
+  throw new EngineError('option/invalid', {
+    message: `Without a template there are no turns that could be left out; "whenFull" must be stop, found ${whenFull}.`,
+  })
+}
 
 function disposedError(): EngineError {
   return new EngineError('generation/disposed', {

@@ -102,6 +102,8 @@ export interface Usage {
   readonly promptTokens: number
   /** Of these, tokens that stand for pictures. */
   readonly imageTokens: number
+  /** Of the prompt, tokens that were known from before and not computed again. */
+  readonly cachedTokens: number
   readonly completionTokens: number
 }
 
@@ -172,6 +174,18 @@ export type ChatEvent =
   | { readonly type: 'prompt-progressed'; readonly tokens: number; readonly totalTokens: number }
   /** Comes before the `text-delta` that its token makes or completes. Only with the option `logprobs`. */
   | { readonly type: 'token-scored'; readonly token: ScoredAnswerToken }
+  /** The context was full. Comes before the answer, or in its middle. */
+  | {
+      readonly type: 'context-trimmed'
+      /** Turns that the model no longer sees, in their order. */
+      readonly droppedTurns: readonly ConversationTurn[]
+      /** Pictures that it no longer sees, those of dropped turns included. */
+      readonly droppedImages: number
+      /** What the model wrote about the dropped turns, which now ends the system prompt; with `summarise` only. */
+      readonly summary?: string
+      /** Tokens of the conversation now, with the answer as far as it has come. */
+      readonly promptTokens: number
+    }
   | { readonly type: 'text-delta'; readonly text: string }
   | AnswerFinished
 
@@ -205,16 +219,47 @@ export interface ChatOptions {
    * control tokens included. Default true.
    */
   readonly template?: boolean
+  /** What happens when the conversation is as long as the context. Default `drop-oldest`; without a template `stop`. */
+  readonly whenFull?: WhenFull
+}
+
+/**
+ * What happens when a conversation is as long as the context, which is told by the event `context-trimmed`:
+ *
+ * - `drop-oldest`: the model no longer sees the oldest pictures, then the oldest questions with their answers, until a
+ *   quarter of the context is free. The system prompt, the newest picture with its question, and the last question stay.
+ * - `summarise`: the same, and before that the model writes a summary of what goes, which is added to the system prompt.
+ * - `stop`: an answer ends with `finishReason: 'context-full'`, a message that is too long is refused with
+ *   `generation/context-full`. That also happens where nothing is left to drop.
+ */
+export type WhenFull = 'drop-oldest' | 'summarise' | 'stop'
+
+/** A turn as the model sees it. */
+export interface ConversationTurn {
+  readonly role: 'system' | 'user' | 'assistant'
+  readonly text: string
+  /** Pictures of the turn that the model still sees. */
+  readonly imageCount: number
 }
 
 /** A conversation. One answer at a time. */
 export interface Chat {
+  /** What the model sees with the next message: the system prompt, then the turns that are kept. */
+  readonly turns: readonly ConversationTurn[]
   /**
    * Adds a message and streams the answer. The message and the answer become part of the conversation when the answer
    * has begun, also when its end is not waited for; a rejected message (a broken picture, a prompt longer than the
    * context) leaves it as it was.
    */
   send(message: UserMessage, options?: GenerationOptions): AsyncIterableIterator<ChatEvent>
+  /**
+   * Says something else instead of the user's turn `index` of `turns`, and streams the answer to that. The turns after it
+   * are forgotten when the answer has begun; what was computed of those before it stays. Without `images` the turn keeps
+   * its pictures as they were looked at.
+   */
+  edit(index: number, message: UserMessage, options?: GenerationOptions): AsyncIterableIterator<ChatEvent>
+  /** Streams another answer to the last message of the user, in place of the one that was given. */
+  regenerate(options?: GenerationOptions): AsyncIterableIterator<ChatEvent>
   /** Gives back the conversation's memory. Safe to call twice. */
   dispose(): void
 }

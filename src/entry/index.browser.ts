@@ -12,6 +12,7 @@ export type {
   ChatEvent,
   ChatOptions,
   ChatTurn,
+  ConversationTurn,
   Detail,
   FinishReason,
   GenerationOptions,
@@ -29,6 +30,7 @@ export type {
   TraceTensor,
   Usage,
   UserMessage,
+  WhenFull,
 } from '../engine/types.ts'
 export type { ModelReference } from '../host/browser/file-host.ts'
 export type { BrowserWorkerOptions } from '../host/browser/worker-host.ts'

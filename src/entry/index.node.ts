@@ -12,6 +12,7 @@ export type {
   ChatEvent,
   ChatOptions,
   ChatTurn,
+  ConversationTurn,
   Detail,
   FinishReason,
   GenerationOptions,
@@ -29,6 +30,7 @@ export type {
   TraceTensor,
   Usage,
   UserMessage,
+  WhenFull,
 } from '../engine/types.ts'
 export { EngineError, type ErrorArea, type ErrorCode } from '../shared/errors.ts'
 

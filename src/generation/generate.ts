@@ -28,6 +28,11 @@ export interface GenerateRequest {
   readonly isContinuation: boolean
   /** What the answer may be; it ends as soon as nothing may follow. */
   readonly constraint?: TokenConstraint | undefined
+  /**
+   * Called when the context is full in the middle of the answer: the prompt to go on with, shorter and ending in the
+   * answer so far; undefined when there is none.
+   */
+  readonly makeRoom?: (answer: readonly number[]) => Promise<Prompt | undefined>
   readonly options: GenerateOptions
 }
 
@@ -51,6 +56,7 @@ export async function* generate(request: GenerateRequest): AsyncGenerator<Genera
   const decoder = isContinuation ? tokenizer.createDecoder() : createAnswerDecoder(tokenizer, prompt)
   const stops = createStopStringFilter(options.stop)
   const guard = createRepetitionGuard()
+  const answer: number[] = []
   const end = (reason: EndReason): GenerateEvent => {
     const { emit, stopped } = stops.push(decoder.flush())
     return { type: 'ended', reason: stopped ? 'stop-string' : reason, text: emit + stops.flush() }
@@ -59,6 +65,7 @@ export async function* generate(request: GenerateRequest): AsyncGenerator<Genera
     let logits = yield* prefill(session, prompt, signal)
     for (let count = 1; ; count++) {
       const { id, isStop, score } = chooser.next(logits, session.length)
+      answer.push(id)
       if (isStop && !options.ignoreEos) {
         yield { type: 'token', id, text: '' }
         yield end('stop')
@@ -80,8 +87,14 @@ export async function* generate(request: GenerateRequest): AsyncGenerator<Genera
         return
       }
       if (session.length >= contextLength) {
-        yield end('context-full')
-        return
+        const shorter = await request.makeRoom?.(answer)
+        if (!shorter) {
+          yield end('context-full')
+          return
+        }
+        chooser.see(shorter.ids)
+        logits = yield* prefill(session, shorter, signal)
+        continue
       }
       logits = await session.step(id, signal)
     }

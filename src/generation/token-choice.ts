@@ -30,7 +30,7 @@ export class TokenChooser {
   readonly #constraint: TokenConstraint | undefined
   readonly #stopTokens: ReadonlySet<number>
   /** Ids that stand in the conversation, for the repetition penalty. */
-  readonly #seen: Set<number>
+  #seen: Set<number>
 
   constructor(
     options: ChoiceOptions,
@@ -50,6 +50,11 @@ export class TokenChooser {
   /** The answer is whole: nothing may follow what was chosen. */
   get isComplete(): boolean {
     return this.#constraint?.isComplete ?? false
+  }
+
+  /** The conversation is another now; these ids stand in it. */
+  see(ids: readonly number[]): void {
+    this.#seen = new Set(ids)
   }
 
   /** @param position Tokens before the one that is chosen, for messages. `logits` may be changed. */

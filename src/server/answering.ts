@@ -140,15 +140,13 @@ export class Answering {
       const question = turns.at(-1) as QuestionTurn
       const options = { ...generation, signal: life.signal }
       const events = served.answer(turns.slice(0, -1), question, options, { isPlain })
-      let computedTokens = 0
       for await (const event of events) {
-        if (event.type === 'prompt-progressed') computedTokens = event.totalTokens
         if (event.type !== 'answer-finished') {
           yield event
           continue
         }
         if (life.error) throw life.error
-        const cachedTokens = Math.max(0, event.usage.promptTokens - computedTokens)
+        const { cachedTokens } = event.usage
         record.answered(event, cachedTokens)
         yield { type: 'answer-finished', finished: event, cachedTokens }
       }

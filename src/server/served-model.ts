@@ -38,7 +38,8 @@ export class ServedModel {
         yield event
       }
     }
-    const begin = (): Chat => this.model.chat(isPlain ? { template: false } : { messages: history })
+    const begin = (): Chat =>
+      this.model.chat(isPlain ? { template: false } : { messages: history, whenFull: 'stop' })
     const kept = isPlain ? undefined : this.#pool.take(await keyOfTurns(history))
     let chat = kept ?? begin()
     try {

@@ -4,6 +4,7 @@ import type {
   Chat,
   ChatEvent,
   ChatOptions,
+  ConversationTurn,
   GenerationOptions,
   ImageReport,
   Model,
@@ -90,11 +91,27 @@ export function createFakeModel({
     defaults: {},
     chat(options = {}) {
       let turn = 0
+      let turns: ConversationTurn[] = turnsOf(options)
+      const ask = (
+        kept: readonly ConversationTurn[],
+        message: UserMessage,
+        generation: GenerationOptions,
+      ): AsyncGenerator<ChatEvent, void, undefined> => {
+        const question = { chat: options, turn: turn++, message, options: generation }
+        questions.push(question)
+        return say(question, answer(question), takesImages, (text) => {
+          turns = [...kept, describe(message), { role: 'assistant', text, imageCount: 0 }]
+        })
+      }
       const chat: Chat = {
-        send(message, generation = {}) {
-          const question = { chat: options, turn: turn++, message, options: generation }
-          questions.push(question)
-          return say(question, answer(question), takesImages)
+        get turns() {
+          return turns
+        },
+        send: (message, generation = {}) => ask(turns, message, generation),
+        edit: (index, message, generation = {}) => ask(turns.slice(0, index), message, generation),
+        regenerate(generation = {}) {
+          const last = turns.findLastIndex(({ role }) => role === 'user')
+          return ask(turns.slice(0, last), { text: turns[last]?.text ?? '' }, generation)
         },
         dispose: () => void open.delete(chat),
       }
@@ -104,6 +121,18 @@ export function createFakeModel({
     trace: async () => [],
     dispose: async () => open.clear(),
   }
+}
+
+function turnsOf({ system, messages = [] }: ChatOptions): ConversationTurn[] {
+  const head: ConversationTurn[] = system ? [{ role: 'system', text: system, imageCount: 0 }] : []
+  return [
+    ...head,
+    ...messages.map((turn) => (turn.role === 'user' ? describe(turn) : { ...turn, imageCount: 0 })),
+  ]
+}
+
+function describe({ text, images = [] }: UserMessage): ConversationTurn {
+  return { role: 'user', text, imageCount: images.length }
 }
 
 async function* say(
@@ -116,6 +145,7 @@ async function* say(
     computedTokens = PROMPT_TOKENS,
   }: FakeAnswer,
   takesImages: boolean,
+  onEnd: (text: string) => void,
 ): AsyncGenerator<ChatEvent, void, undefined> {
   if (images.length > 0 && !takesImages) {
     throw new EngineError('model/no-images', { message: 'fake is a text model and takes no pictures.' })
@@ -138,6 +168,7 @@ async function* say(
   }
   await beforePiece?.(pieces.length)
   if (error !== undefined) throw error
+  onEnd(said.join(''))
   yield {
     type: 'answer-finished',
     text: said.join(''),
@@ -146,6 +177,7 @@ async function* say(
     usage: {
       promptTokens: PROMPT_TOKENS,
       imageTokens: TOKENS_PER_IMAGE * images.length,
+      cachedTokens: PROMPT_TOKENS - computedTokens,
       completionTokens: said.length,
     },
     timings: { imageEncodeMs: 1, prefillMs: 2, firstTokenMs: 3, tokensPerSecond: 40 },

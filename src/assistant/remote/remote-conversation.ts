@@ -115,7 +115,12 @@ export class RemoteConversation implements AnsweringChat {
         text,
         tokenIds: [],
         finishReason,
-        usage: { promptTokens: usage?.promptTokens ?? 0, imageTokens: 0, completionTokens },
+        usage: {
+          promptTokens: usage?.promptTokens ?? 0,
+          imageTokens: 0,
+          cachedTokens: usage?.cachedTokens ?? 0,
+          completionTokens,
+        },
         timings: {
           imageEncodeMs: pictured - start,
           prefillMs: (first ?? now) - pictured,
