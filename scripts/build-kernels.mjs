@@ -23,6 +23,7 @@ const FILES = {
   rmsNorm: 'norms',
   layerNorm: 'norms',
   rope: 'rope',
+  storeRows: 'cache-rows',
   attention: 'attention',
 }
 const fileOf = (/** @type {string} */ op) => FILES[op] ?? 'rows'

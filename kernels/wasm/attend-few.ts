@@ -1,94 +1,149 @@
-// Attention of up to four query rows against half-precision keys and values, as decoding needs it: nothing is
-// transposed or copied, each key and value is read once and widened in registers for all rows.
+// Attention of few queries against keys and values of 16 or 8 bits, as decoding needs it: nothing is transposed or
+// copied, keys and values are read once for four query rows and widened in registers.
 //
 // A half's bits moved to float32's places are the value times 2^-112. That factor is not multiplied away but taken up
 // by the other operand. Queries are scaled by 2^96, so that keys down to 2^-30 stay normal numbers and queries up to
-// 2^31 finite, and scores by the 2^16 that is left; weights, at most 1, are scaled by 2^112.
+// 2^31 finite, and scores by the 2^16 that is left; weights, at most 1, are scaled by 2^112. The scales of 8-bit values
+// are multiplied into the weights, too.
 
+import { loadScale } from './cache-rows'
+import { F16 } from './layout'
 import { madd } from './simd'
 
 const HALF_BITS = memory.data<u32>([0x8fffe000, 0x8fffe000, 0x8fffe000, 0x8fffe000], 16)
 const TWO_16 = memory.data<f32>([65536, 65536, 65536, 65536], 16)
 const TWO_112 = memory.data<u32>([0x77800000, 0x77800000, 0x77800000, 0x77800000], 16)
-/** 2^96, for the queries that `scoreFew` takes. */
-export const SCORE_SCALE_FEW: f32 = 79228162514264337593543950336.0
+const TWO_96: f32 = 79228162514264337593543950336.0
+
+/** What queries are multiplied by besides the scale of attention. */
+export function queryFactorFew(type: i32): f32 {
+  return type == F16 ? TWO_96 : 1
+}
+
+/** Eight elements: halves as they are, bytes as 16-bit words. */
+// @ts-ignore: decorator
+@inline
+function loadEight(type: i32, at: usize): v128 {
+  return type == F16 ? v128.load(at) : v128.load8x8_s(at)
+}
 
 // @ts-ignore: decorator
 @inline
-function lowHalves(words: v128): v128 {
-  return v128.and(i32x4.shl(i32x4.extend_low_i16x8_s(words), 13), v128.load(HALF_BITS))
+function lowFour(type: i32, words: v128): v128 {
+  const low = i32x4.extend_low_i16x8_s(words)
+  return type == F16 ? v128.and(i32x4.shl(low, 13), v128.load(HALF_BITS)) : f32x4.convert_i32x4_s(low)
 }
 
 // @ts-ignore: decorator
 @inline
-function highHalves(words: v128): v128 {
-  return v128.and(i32x4.shl(i32x4.extend_high_i16x8_s(words), 13), v128.load(HALF_BITS))
+function highFour(type: i32, words: v128): v128 {
+  const high = i32x4.extend_high_i16x8_s(words)
+  return type == F16 ? v128.and(i32x4.shl(high, 13), v128.load(HALF_BITS)) : f32x4.convert_i32x4_s(high)
 }
 
-/**
- * Reads one byte of every cache line of `count` rows, so that they are on their way together: the processor looks
- * ahead over two rows of products only.
- */
-function touchRows(rows: usize, strideBytes: usize, rowBytes: usize, count: i32, sink: usize): void {
-  let seen: i32 = 0
-  for (let row = 0; row < count; row++) {
-    for (let at: usize = 0; at < rowBytes; at += 64) seen |= <i32>load<u8>(rows + at)
-    rows += strideBytes
-  }
-  store<i32>(sink, seen)
+/** The sums of the lanes of four vectors. */
+// @ts-ignore: decorator
+@inline
+function sumOfFour(a: v128, b: v128, c: v128, d: v128): v128 {
+  const ab = f32x4.add(v128.shuffle<i32>(a, b, 0, 4, 1, 5), v128.shuffle<i32>(a, b, 2, 6, 3, 7))
+  const cd = f32x4.add(v128.shuffle<i32>(c, d, 0, 4, 1, 5), v128.shuffle<i32>(c, d, 2, 6, 3, 7))
+  return f32x4.add(v128.shuffle<i32>(ab, cd, 0, 1, 4, 5), v128.shuffle<i32>(ab, cd, 2, 3, 6, 7))
 }
 
-/** scores (count, 4) of scaled queries (headDim, 4) against `count` keys; headDim is a multiple of 8. */
-export function scoreFew(queries: usize, k: usize, strideBytes: usize, count: i32, headDim: i32, scores: usize): void {
-  touchRows(k, strideBytes, <usize>headDim << 1, count, scores + 1024)
-  for (let key = 0; key < count; key++) {
+/** scores (count, 4) of four scaled queries (4, headDim) against `count` keys, two at a time; headDim is a multiple of 8. */
+// @ts-ignore: decorator
+@inline
+export function scoreFew(type: i32, queries: usize, k: usize, strideBytes: usize, count: i32, headDim: i32, scores: usize): void {
+  const q1 = <usize>headDim << 2, q2 = q1 << 1, q3 = q1 + q2
+  for (let key = 0; key < count; key += 2) {
+    // Past the last key it is repeated.
+    const next = k + (key + 1 < count ? strideBytes : 0)
     const zero = f32x4.splat(0)
-    let a = zero, b = zero, c = zero, d = zero, e = zero, f = zero, g = zero, h = zero
+    let a0 = zero, a1 = zero, a2 = zero, a3 = zero, b0 = zero, b1 = zero, b2 = zero, b3 = zero
     let query = queries
-    const end = k + (<usize>headDim << 1)
-    for (let from = k; from < end; from += 16) {
-      const words = v128.load(from)
-      const low = lowHalves(words)
-      const high = highHalves(words)
-      // Lanes are the rows: one key element, splatted, times four rows at a time.
-      a = madd(v128.shuffle<i32>(low, low, 0, 0, 0, 0), v128.load(query), a)
-      b = madd(v128.shuffle<i32>(low, low, 1, 1, 1, 1), v128.load(query, 16), b)
-      c = madd(v128.shuffle<i32>(low, low, 2, 2, 2, 2), v128.load(query, 32), c)
-      d = madd(v128.shuffle<i32>(low, low, 3, 3, 3, 3), v128.load(query, 48), d)
-      e = madd(v128.shuffle<i32>(high, high, 0, 0, 0, 0), v128.load(query, 64), e)
-      f = madd(v128.shuffle<i32>(high, high, 1, 1, 1, 1), v128.load(query, 80), f)
-      g = madd(v128.shuffle<i32>(high, high, 2, 2, 2, 2), v128.load(query, 96), g)
-      h = madd(v128.shuffle<i32>(high, high, 3, 3, 3, 3), v128.load(query, 112), h)
-      query += 128
+    let one = k, two = next
+    let oneScale = k + headDim, twoScale = next + headDim
+    for (let rest = headDim; rest > 0; rest -= 32) {
+      const s = type == F16 ? zero : loadScale(oneScale), t = type == F16 ? zero : loadScale(twoScale)
+      const end = query + (<usize>min(rest, 32) << 2)
+      while (query < end) {
+        const x = loadEight(type, one), y = loadEight(type, two)
+        let w = lowFour(type, x), v = lowFour(type, y)
+        if (type != F16) { w = f32x4.mul(w, s); v = f32x4.mul(v, t) }
+        let q = v128.load(query)
+        a0 = madd(q, w, a0); b0 = madd(q, v, b0)
+        q = v128.load(query + q1)
+        a1 = madd(q, w, a1); b1 = madd(q, v, b1)
+        q = v128.load(query + q2)
+        a2 = madd(q, w, a2); b2 = madd(q, v, b2)
+        q = v128.load(query + q3)
+        a3 = madd(q, w, a3); b3 = madd(q, v, b3)
+        w = highFour(type, x); v = highFour(type, y)
+        if (type != F16) { w = f32x4.mul(w, s); v = f32x4.mul(v, t) }
+        q = v128.load(query, 16)
+        a0 = madd(q, w, a0); b0 = madd(q, v, b0)
+        q = v128.load(query + q1, 16)
+        a1 = madd(q, w, a1); b1 = madd(q, v, b1)
+        q = v128.load(query + q2, 16)
+        a2 = madd(q, w, a2); b2 = madd(q, v, b2)
+        q = v128.load(query + q3, 16)
+        a3 = madd(q, w, a3); b3 = madd(q, v, b3)
+        query += 32
+        one += type == F16 ? 16 : 8
+        two += type == F16 ? 16 : 8
+      }
+      oneScale += 2
+      twoScale += 2
     }
-    const sum = f32x4.add(
-      f32x4.add(f32x4.add(a, b), f32x4.add(c, d)),
-      f32x4.add(f32x4.add(e, f), f32x4.add(g, h)),
-    )
-    v128.store(scores + (<usize>key << 4), f32x4.mul(sum, v128.load(TWO_16)))
-    k += strideBytes
+    let first = sumOfFour(a0, a1, a2, a3), second = sumOfFour(b0, b1, b2, b3)
+    if (type == F16) {
+      first = f32x4.mul(first, v128.load(TWO_16))
+      second = f32x4.mul(second, v128.load(TWO_16))
+    }
+    const to = scores + (<usize>key << 4)
+    v128.store(to, first)
+    v128.store(to, second, 16)
+    k = next + strideBytes
   }
 }
 
-/** sums (4, headDim) = sums * keep + weights (count, 4)ᵀ · values (count, headDim). The weights are scaled in place. */
-export function addValuesFew(weights: usize, v: usize, strideBytes: usize, count: i32, headDim: i32, sums: usize, keep: v128): void {
-  const rowBytes = <usize>headDim << 2
-  touchRows(v, strideBytes, rowBytes >> 1, count, weights + 1024)
+/** Weights (count, 4) with what the values need multiplied in. */
+// @ts-ignore: decorator
+@inline
+function scaleWeights(type: i32, weights: usize, count: i32, scale: usize, strideBytes: usize, out: usize): void {
   const end = weights + (<usize>count << 4)
-  for (let at = weights; at < end; at += 16) v128.store(at, f32x4.mul(v128.load(at), v128.load(TWO_112)))
+  while (weights < end) {
+    v128.store(out, f32x4.mul(v128.load(weights), type == F16 ? v128.load(TWO_112) : loadScale(scale)))
+    weights += 16
+    scale += strideBytes
+    out += 16
+  }
+}
+
+/** sums (4, headDim) = sums * keep + weights (count, 4)ᵀ · values (count, headDim). `scaled`: room for as many weights. */
+// @ts-ignore: decorator
+@inline
+export function addValuesFew(
+  type: i32, weights: usize, scaled: usize, v: usize, strideBytes: usize, count: i32, headDim: i32, sums: usize, keep: v128,
+): void {
+  const rowBytes = <usize>headDim << 2
+  const end = scaled + (<usize>count << 4)
   const k0 = v128.shuffle<i32>(keep, keep, 0, 0, 0, 0), k1 = v128.shuffle<i32>(keep, keep, 1, 1, 1, 1)
   const k2 = v128.shuffle<i32>(keep, keep, 2, 2, 2, 2), k3 = v128.shuffle<i32>(keep, keep, 3, 3, 3, 3)
-  for (let column: usize = 0; column < rowBytes; column += 32) {
-    const s0 = sums + column, s1 = s0 + rowBytes, s2 = s1 + rowBytes, s3 = s2 + rowBytes
+  for (let element = 0; element < headDim; element += 8) {
+    if (type == F16 ? element == 0 : (element & 31) == 0) {
+      scaleWeights(type, weights, count, v + <usize>headDim + (<usize>(element >> 5) << 1), strideBytes, scaled)
+    }
+    const s0 = sums + (<usize>element << 2), s1 = s0 + rowBytes, s2 = s1 + rowBytes, s3 = s2 + rowBytes
     let a0 = f32x4.mul(v128.load(s0), k0), b0 = f32x4.mul(v128.load(s0, 16), k0)
     let a1 = f32x4.mul(v128.load(s1), k1), b1 = f32x4.mul(v128.load(s1, 16), k1)
     let a2 = f32x4.mul(v128.load(s2), k2), b2 = f32x4.mul(v128.load(s2, 16), k2)
     let a3 = f32x4.mul(v128.load(s3), k3), b3 = f32x4.mul(v128.load(s3, 16), k3)
-    let value = v + (column >> 1)
-    for (let weight = weights; weight < end; weight += 16) {
-      const words = v128.load(value)
-      const low = lowHalves(words)
-      const high = highHalves(words)
+    let value = v + (type == F16 ? <usize>element << 1 : <usize>element)
+    for (let weight = scaled; weight < end; weight += 16) {
+      const words = loadEight(type, value)
+      const low = lowFour(type, words)
+      const high = highFour(type, words)
       let y = v128.load32_splat(weight)
       a0 = madd(y, low, a0); b0 = madd(y, high, b0)
       y = v128.load32_splat(weight, 4)

@@ -2,36 +2,39 @@
 // key/value head and up to 128 queries, for all query heads that share it. Query rows go in groups of four; keys in
 // tiles of 64. A tile's keys are widened and transposed once per piece, so that lanes are keys while scores are summed;
 // scores are then turned so that lanes are the four rows, which makes maximum, sum and weights work without crossing
-// lanes. Decoding goes its own way for half-precision keys: attend-few.ts.
+// lanes. Few queries, as in decoding, go their own way where keys are not float32 (attend-few.ts): the way depends on
+// the number of queries and the sizes only, and no row's sums on other rows.
 
-import { addValuesFew, scoreFew, SCORE_SCALE_FEW } from './attend-few'
-import { F16 } from './layout'
-import { exp, loadHalves, madd } from './simd'
+import { addValuesFew, queryFactorFew, scoreFew } from './attend-few'
+import { cacheRowBytes, loadFour } from './cache-rows'
+import { F16, F32, Q8_0 } from './layout'
+import { exp, madd } from './simd'
 import { storeTransposed } from './transpose'
 
 const QUERIES_PER_PIECE: i32 = 128
+/** Scratch for the query rows of a piece and their sums; the tiles take at most 1.4 MB besides (src/models/head-sizes.ts). */
+const GROUPS_BYTES: i32 = 1024 * 1024
+/** Most queries that go the way of few: FEW_QUERIES of src/backend/cache-rows.ts. */
+const FEW_QUERIES: i32 = 8
 const TILE: i32 = 64
 const TILE_BYTES: usize = 256
 const LOWEST = memory.data<f32>([-3.4e38, -3.4e38, -3.4e38, -3.4e38], 16)
 
-/** Four elements of a key or value row. */
+/** `count` rows of values to float32 (count, headDim). */
 // @ts-ignore: decorator
 @inline
-function loadFour(type: i32, row: usize, element: usize): v128 {
-  return type == F16 ? loadHalves(row + (element << 1)) : v128.load(row + (element << 2))
-}
-
-/** `count` rows of half-precision values to float32 (count, headDim). */
-function widenValues(v: usize, strideBytes: usize, count: i32, headDim: i32, out: usize): void {
+function widenValues(type: i32, v: usize, strideBytes: usize, count: i32, headDim: i32, out: usize): void {
   const rowBytes = <usize>headDim << 2
   for (let key = 0; key < count; key++) {
-    for (let i: usize = 0; i < <usize>headDim; i += 4) v128.store(out + (i << 2), loadFour(F16, v, i))
+    for (let i: usize = 0; i < <usize>headDim; i += 4) v128.store(out + (i << 2), loadFour(type, v, i, headDim))
     v += strideBytes
     out += rowBytes
   }
 }
 
 /** `count` rows of keys to float32 (headDim, TILE). What lies behind `count` keys is left as it was. */
+// @ts-ignore: decorator
+@inline
 function transposeKeys(type: i32, k: usize, strideBytes: usize, count: i32, headDim: i32, out: usize): void {
   for (let key = 0; key < count; key += 4) {
     // Past the last key the last one is repeated; its scores are hidden later.
@@ -40,7 +43,10 @@ function transposeKeys(type: i32, k: usize, strideBytes: usize, count: i32, head
     const k3 = k2 + (key + 3 < count ? strideBytes : 0)
     let to = out + (<usize>key << 2)
     for (let i: usize = 0; i < <usize>headDim; i += 4) {
-      storeTransposed(to, TILE_BYTES, loadFour(type, k, i), loadFour(type, k1, i), loadFour(type, k2, i), loadFour(type, k3, i))
+      storeTransposed(
+        to, TILE_BYTES, loadFour(type, k, i, headDim), loadFour(type, k1, i, headDim),
+        loadFour(type, k2, i, headDim), loadFour(type, k3, i, headDim),
+      )
       to += TILE_BYTES << 2
     }
     k = k3 + strideBytes
@@ -57,6 +63,14 @@ function packQueries(q0: usize, q1: usize, q2: usize, q3: usize, headDim: i32, s
     const c = f32x4.mul(v128.load(q2 + at), factor), d = f32x4.mul(v128.load(q3 + at), factor)
     storeTransposed(out + (at << 2), 16, a, b, c, d)
   }
+}
+
+/** A query row times `scale`. */
+// @ts-ignore: decorator
+@inline
+function scaleQuery(q: usize, headDim: i32, scale: f32, out: usize): void {
+  const factor = f32x4.splat(scale)
+  for (let at: usize = 0; at < <usize>headDim << 2; at += 16) v128.store(out + at, f32x4.mul(v128.load(q + at), factor))
 }
 
 /** scores (TILE, 4) = keys (headDim, TILE)ᵀ · queries (headDim, 4), of the first `count` keys and a few more. */
@@ -184,38 +198,50 @@ function visibleKeys(causal: bool, position: i32, firstKey: i32, count: i32): i3
 
 export function attention(
   type: i32, q: usize, k: usize, v: usize, out: usize, queries: i32, keys: i32, heads: i32, kvHeads: i32, headDim: i32,
-  scale: f32, causal: i32, firstPosition: i32, begin: i32, end: i32, scratch: usize,
+  positionStride: i32, headStride: i32, scale: f32, causal: i32, firstPosition: i32, begin: i32, end: i32, scratch: usize,
 ): void {
   const pieces = (queries + QUERIES_PER_PIECE - 1) / QUERIES_PER_PIECE
+  const rowBytes = cacheRowBytes(type, headDim)
+  const stride = <usize>positionStride * rowBytes
+  const few = type != F32 && queries <= FEW_QUERIES && headDim % 8 == 0
+  const group = heads / kvHeads
+  const fitting = max(1, GROUPS_BYTES / ((headDim + 1) * 8 * group))
   for (let piece = begin; piece < end; piece++) {
     const kvHead = piece / pieces
-    const first = (piece % pieces) * QUERIES_PER_PIECE
-    const count = min(QUERIES_PER_PIECE, queries - first)
-    if (type == F16) attend(F16, q, k, v, out, first, count, keys, heads, kvHeads, kvHead, headDim, scale, causal != 0, firstPosition, scratch)
-    else attend(0, q, k, v, out, first, count, keys, heads, kvHeads, kvHead, headDim, scale, causal != 0, firstPosition, scratch)
+    const shift = <usize>kvHead * <usize>headStride * rowBytes
+    const stop = min(queries, (piece % pieces + 1) * QUERIES_PER_PIECE)
+    for (let first = (piece % pieces) * QUERIES_PER_PIECE; first < stop; first += fitting) {
+      const count = min(fitting, stop - first)
+      if (type == F32) {
+        attend(F32, false, q, k + shift, v + shift, stride, out, first, count, keys, heads, group, kvHead, headDim, scale, causal != 0, firstPosition, scratch)
+      } else if (type == F16) {
+        if (few) attend(F16, true, q, k + shift, v + shift, stride, out, first, count, keys, heads, group, kvHead, headDim, scale, causal != 0, firstPosition, scratch)
+        else attend(F16, false, q, k + shift, v + shift, stride, out, first, count, keys, heads, group, kvHead, headDim, scale, causal != 0, firstPosition, scratch)
+      } else {
+        if (few) attend(Q8_0, true, q, k + shift, v + shift, stride, out, first, count, keys, heads, group, kvHead, headDim, scale, causal != 0, firstPosition, scratch)
+        else attend(Q8_0, false, q, k + shift, v + shift, stride, out, first, count, keys, heads, group, kvHead, headDim, scale, causal != 0, firstPosition, scratch)
+      }
+    }
   }
 }
 
+/** `count` queries from `first` on, for the `group` heads that share the key/value head at `k` and `v`. */
 // @ts-ignore: decorator
 @inline
 function attend(
-  type: i32, q: usize, k: usize, v: usize, out: usize, first: i32, count: i32, keys: i32, heads: i32, kvHeads: i32,
-  kvHead: i32, headDim: i32, scale: f32, causal: bool, firstPosition: i32, scratch: usize,
+  type: i32, few: bool, q: usize, k: usize, v: usize, strideBytes: usize, out: usize, first: i32, count: i32, keys: i32,
+  heads: i32, group: i32, kvHead: i32, headDim: i32, scale: f32, causal: bool, firstPosition: i32, scratch: usize,
 ): void {
-  const group = heads / kvHeads
   // Rows run query by query, heads inside, in groups of four; past the end the last row is repeated and not stored.
   const rows = count * group
   const groups = (rows + 3) >> 2
   const rowBytes = <usize>headDim << 2
-  const elementBytes: usize = type == F16 ? 2 : 4
-  const kvStride = <usize>(kvHeads * headDim) * elementBytes
-  const kvShift = <usize>(kvHead * headDim) * elementBytes
-  const isFew = type == F16 && rows <= 4 && headDim % 8 == 0
-  // Scratch: keys | values | scores | a spare vector | per group: state, queries (headDim, 4), sums (4, headDim).
+  // Scratch: keys | values | scores | scaled weights | per group: state, queries, sums (4, headDim).
   const tileKeys = scratch
   const tileValues = tileKeys + rowBytes * TILE
   const scores = tileValues + rowBytes * TILE
-  const groupStates = scores + (TILE_BYTES << 2) + 16
+  const scaled = scores + (TILE_BYTES << 2)
+  const groupStates = scaled + (TILE_BYTES << 2)
   const groupBytes = 32 + (rowBytes << 3)
   const queryStride = <usize>heads * rowBytes
   const queryBase = q + <usize>first * queryStride + <usize>(kvHead * group) * rowBytes
@@ -223,25 +249,29 @@ function attend(
     const state = groupStates + <usize>index * groupBytes
     const row = index << 2
     const r1 = min(row + 1, rows - 1), r2 = min(row + 2, rows - 1), r3 = min(row + 3, rows - 1)
+    const q0 = queryBase + <usize>(row / group) * queryStride + <usize>(row % group) * rowBytes
+    const q1 = queryBase + <usize>(r1 / group) * queryStride + <usize>(r1 % group) * rowBytes
+    const q2 = queryBase + <usize>(r2 / group) * queryStride + <usize>(r2 % group) * rowBytes
+    const q3 = queryBase + <usize>(r3 / group) * queryStride + <usize>(r3 % group) * rowBytes
     v128.store(state, v128.load(LOWEST))
     v128.store(state, f32x4.splat(0), 16)
-    packQueries(
-      queryBase + <usize>(row / group) * queryStride + <usize>(row % group) * rowBytes,
-      queryBase + <usize>(r1 / group) * queryStride + <usize>(r1 % group) * rowBytes,
-      queryBase + <usize>(r2 / group) * queryStride + <usize>(r2 % group) * rowBytes,
-      queryBase + <usize>(r3 / group) * queryStride + <usize>(r3 % group) * rowBytes,
-      headDim, isFew ? scale * SCORE_SCALE_FEW : scale, state + 32,
-    )
+    if (few) {
+      const factor = scale * queryFactorFew(type)
+      scaleQuery(q0, headDim, factor, state + 32)
+      scaleQuery(q1, headDim, factor, state + 32 + rowBytes)
+      scaleQuery(q2, headDim, factor, state + 32 + (rowBytes << 1))
+      scaleQuery(q3, headDim, factor, state + 32 + rowBytes * 3)
+    } else packQueries(q0, q1, q2, q3, headDim, scale, state + 32)
     memory.fill(state + 32 + (rowBytes << 2), 0, rowBytes << 2)
   }
   const lastSeen = causal ? min(keys, firstPosition + first + count) : keys
   for (let firstKey = 0; firstKey < lastSeen; firstKey += TILE) {
     const here = min(TILE, lastSeen - firstKey)
-    const keyRow = k + <usize>firstKey * kvStride + kvShift
-    const valueRow = v + <usize>firstKey * kvStride + kvShift
-    if (!isFew) {
-      transposeKeys(type, keyRow, kvStride, here, headDim, tileKeys)
-      if (type == F16) widenValues(valueRow, kvStride, here, headDim, tileValues)
+    const keyRow = k + <usize>firstKey * strideBytes
+    const valueRow = v + <usize>firstKey * strideBytes
+    if (!few) {
+      transposeKeys(type, keyRow, strideBytes, here, headDim, tileKeys)
+      if (type != F32) widenValues(type, valueRow, strideBytes, here, headDim, tileValues)
     }
     for (let index = 0; index < groups; index++) {
       const state = groupStates + <usize>index * groupBytes
@@ -253,13 +283,13 @@ function attend(
       const v1 = visibleKeys(causal, position + min(row + 1, rows - 1) / group, firstKey, here)
       const v2 = visibleKeys(causal, position + min(row + 2, rows - 1) / group, firstKey, here)
       const visible = i32x4.replace_lane(i32x4.replace_lane(i32x4.replace_lane(i32x4.splat(v0), 1, v1), 2, v2), 3, last)
-      if (isFew) scoreFew(state + 32, keyRow, kvStride, last, headDim, scores)
+      if (few) scoreFew(type, state + 32, keyRow, strideBytes, last, headDim, scores)
       else scoreTile(state + 32, tileKeys, headDim, last, scores)
       const keep = softmaxStep(scores, last, v0 < last, visible, state)
       const sums = state + 32 + (rowBytes << 2)
-      if (isFew) addValuesFew(scores, valueRow, kvStride, last, headDim, sums, keep)
-      else if (type == F16) addValues(scores, tileValues, rowBytes, last, headDim, sums, keep)
-      else addValues(scores, valueRow, kvStride, last, headDim, sums, keep)
+      if (few) addValuesFew(type, scores, scaled, valueRow, strideBytes, last, headDim, sums, keep)
+      else if (type != F32) addValues(scores, tileValues, rowBytes, last, headDim, sums, keep)
+      else addValues(scores, valueRow, strideBytes, last, headDim, sums, keep)
     }
   }
   for (let row = 0; row < rows; row++) {

@@ -46,7 +46,7 @@ function largestOfFour(x: usize): v128 {
 /** 16 float32 to 16 int8; returns their sum. */
 // @ts-ignore: decorator
 @inline
-function quantizeHalf(x: usize, out: usize, inverse: v128): i32 {
+export function quantizeHalf(x: usize, out: usize, inverse: v128): i32 {
   const a = i32x4.trunc_sat_f32x4_s(f32x4.nearest(f32x4.mul(v128.load(x), inverse)))
   const b = i32x4.trunc_sat_f32x4_s(f32x4.nearest(f32x4.mul(v128.load(x, 16), inverse)))
   const c = i32x4.trunc_sat_f32x4_s(f32x4.nearest(f32x4.mul(v128.load(x, 32), inverse)))
@@ -61,13 +61,20 @@ function quantizeHalf(x: usize, out: usize, inverse: v128): i32 {
   return i32x4.extract_lane(sums, 0) + i32x4.extract_lane(sums, 1) + i32x4.extract_lane(sums, 2) + i32x4.extract_lane(sums, 3)
 }
 
+/** Of 32, as `largestOfFour`. */
 // @ts-ignore: decorator
 @inline
-function quantizeBlock(x: usize, out: usize, scale: usize, sum: usize): void {
+export function largestMagnitude(x: usize): f32 {
   let largest = i32x4.max_s(largestOfFour(x), largestOfFour(x + 64))
   largest = i32x4.max_s(largest, v128.shuffle<i32>(largest, largest, 2, 3, 0, 1))
   largest = i32x4.max_s(largest, v128.shuffle<i32>(largest, largest, 1, 0, 3, 2))
-  const amax = f32x4.extract_lane(largest, 0)
+  return f32x4.extract_lane(largest, 0)
+}
+
+// @ts-ignore: decorator
+@inline
+function quantizeBlock(x: usize, out: usize, scale: usize, sum: usize): void {
+  const amax = largestMagnitude(x)
   store<f32>(scale, amax / 127)
   const inverse = f32x4.splat(amax > 0 ? 127 / amax : 0)
   store<i32>(sum, quantizeHalf(x, out, inverse))

@@ -1,30 +1,9 @@
 // Pointwise work and moves on rows of float32.
 
-import { F16 } from './layout'
-import { exp, floatToHalf, madd, sigmoid } from './simd'
+import { exp, madd, sigmoid } from './simd'
 
 const GELU_CUBE = memory.data<f32>([0.044715, 0.044715, 0.044715, 0.044715], 16)
 const GELU_SLOPE = memory.data<f32>([1.5957691216057308, 1.5957691216057308, 1.5957691216057308, 1.5957691216057308], 16)
-
-export function storeRows(type: i32, x: usize, out: usize, rows: i32, columns: i32, begin: i32, end: i32, scratch: usize): void {
-  const first = <usize>begin * columns
-  const count = <usize>(end - begin) * columns
-  const from = x + (first << 2)
-  if (type != F16) {
-    memory.copy(out + (first << 2), from, count << 2)
-    return
-  }
-  const to = out + (first << 1)
-  let i: usize = 0
-  for (; i + 8 <= count; i += 8) {
-    const low = floatToHalf(v128.load(from + (i << 2)))
-    const high = floatToHalf(v128.load(from + (i << 2), 16))
-    v128.store(to + (i << 1), i16x8.narrow_i32x4_u(low, high))
-  }
-  for (; i < count; i++) {
-    store<u16>(to + (i << 1), <u16>i32x4.extract_lane(floatToHalf(v128.load32_splat(from + (i << 2))), 0))
-  }
-}
 
 export function siluMul(gate: usize, up: usize, out: usize, rows: i32, columns: i32, begin: i32, end: i32, scratch: usize): void {
   let at = (<usize>begin * columns) << 2

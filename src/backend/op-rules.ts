@@ -1,5 +1,6 @@
 /** What each operation asks of its arguments beyond their kind; `check-arguments.ts` applies it. */
 import type { Backend, OpArguments } from './backend.ts'
+import { type CacheType, cacheRowByteLength, isCacheType } from './cache-rows.ts'
 import { rawRowByteLength } from './matrix-rows.ts'
 import {
   ACTIVATIONS,
@@ -35,7 +36,6 @@ export interface OpRules<Args> {
   readonly positive: readonly (keyof Args & string)[]
 }
 
-const isStoredFloat = (type: MatrixType): boolean => type === 'F32' || type === 'F16'
 const isQuantized = (type: MatrixType): boolean => !isFloatMatrixType(type)
 const isRowEncoding = (type: MatrixType): boolean => type === 'Q8_0' || type === 'Q4_0'
 
@@ -167,25 +167,34 @@ export const OP_RULES: { readonly [Name in OpName]: OpRules<OpArguments<Name>> }
   },
   storeRows: {
     writes: 'out',
-    positive: ['columns'],
-    types: isStoredFloat,
-    byteLengths: ({ type, rows, columns }) => ({
-      x: rows * columns * 4,
-      out: rows * columns * storedBytes(type),
+    positive: ['heads', 'headDim'],
+    types: isCacheType,
+    byteLengths: ({ type, rows, heads, headDim, headStride }) => ({
+      x: rows * heads * headDim * 4,
+      out:
+        rows === 0 ? 0 : ((heads - 1) * headStride + rows) * cacheRowByteLength(type as CacheType, headDim),
     }),
+    expects: ({ type, rows, headDim, headStride }) =>
+      (type === 'Q8_0' ? multipleOf('headDim', headDim, 4) : undefined) ??
+      (headStride < rows ? `"headStride" to be at least the ${rows} rows, found ${headStride}` : undefined),
   },
   attention: {
     writes: 'out',
     positive: ['keys', 'heads', 'kvHeads', 'headDim'],
-    types: isStoredFloat,
-    byteLengths: ({ type, queries, keys, heads, kvHeads, headDim }) => ({
-      q: queries * heads * headDim * 4,
-      k: keys * kvHeads * headDim * storedBytes(type),
-      v: keys * kvHeads * headDim * storedBytes(type),
-      out: queries * heads * headDim * 4,
-    }),
-    expects: ({ heads, kvHeads, causal }) =>
-      multipleOf('heads', heads, kvHeads) ?? oneOf('causal', causal, [0, 1]),
+    types: isCacheType,
+    byteLengths: ({ type, queries, keys, heads, kvHeads, headDim, positionStride, headStride }) => {
+      const rows = (keys - 1) * positionStride + (kvHeads - 1) * headStride + 1
+      return {
+        q: queries * heads * headDim * 4,
+        k: rows * cacheRowByteLength(type as CacheType, headDim),
+        v: rows * cacheRowByteLength(type as CacheType, headDim),
+        out: queries * heads * headDim * 4,
+      }
+    },
+    expects: ({ type, heads, kvHeads, headDim, causal }) =>
+      multipleOf('heads', heads, kvHeads) ??
+      (type === 'Q8_0' ? multipleOf('headDim', headDim, 4) : undefined) ??
+      oneOf('causal', causal, [0, 1]),
   },
   siluMul: {
     writes: 'out',

@@ -210,34 +210,44 @@ export const OPS = {
     work: { over: 'rows', per: 1 },
     tolerance: F32_POINTWISE,
   },
-  /** float32 rows into a key or value cache of type F32 or F16 (round to nearest even), contiguous. */
+  /**
+   * float32 rows into a cache of keys or values, where each head's rows lie together: row r of head h becomes row
+   * `h * headStride + r` of `out`. F16 rounds to nearest even; Q8_0 is laid out as `cache-rows.ts` says.
+   */
   storeRows: {
     args: {
-      type: 'type', // F32 or F16
-      x: 'buffer', // f32 (rows, columns)
-      out: 'buffer', // type (rows, columns)
+      type: 'type', // F32, F16 or Q8_0
+      x: 'buffer', // f32 (rows, heads, headDim)
+      out: 'buffer', // type (heads, headStride, headDim), of which `rows` from the first on are written
       rows: 'integer',
-      columns: 'integer',
+      heads: 'integer',
+      headDim: 'integer', // for Q8_0 a multiple of 4
+      headStride: 'integer', // at least `rows`
     },
     work: { over: 'rows', per: 1 },
     tolerance: 0,
   },
   /**
    * Scaled dot-product attention with grouped heads and an online softmax, so that no (queries, keys) matrix
-   * exists. Causal: query i sees keys 0 .. firstPosition + i. Otherwise all keys.
+   * exists. Causal: query i sees keys 0 .. firstPosition + i. Otherwise all keys. The key of position p and head h is
+   * row `p * positionStride + h * headStride` of `k`, and so for values.
+   *
+   * With up to `FEW_QUERIES` queries, the bits of a query's result do not depend on how many others there are.
    */
   attention: {
     args: {
-      type: 'type', // F32 or F16, of keys and values
+      type: 'type', // F32, F16 or Q8_0, of keys and values
       q: 'buffer', // f32 (queries, heads, headDim)
-      k: 'buffer', // type (keys, kvHeads, headDim)
-      v: 'buffer', // type (keys, kvHeads, headDim)
+      k: 'buffer', // type, rows of headDim
+      v: 'buffer', // type, rows of headDim
       out: 'buffer', // f32 (queries, heads, headDim)
       queries: 'integer',
       keys: 'integer',
       heads: 'integer',
       kvHeads: 'integer',
       headDim: 'integer',
+      positionStride: 'integer', // in rows
+      headStride: 'integer', // in rows
       scale: 'float',
       causal: 'integer', // 0 or 1
       firstPosition: 'integer', // position of query 0 among the keys

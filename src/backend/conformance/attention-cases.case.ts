@@ -1,9 +1,8 @@
-/** Attention: tile borders in keys and queries, grouped heads, masks, and scores that are far apart. */
-import { encodeBlocks } from '../../quant/encode.ts'
+/** Attention: tile borders in keys and queries, grouped heads, masks, layouts, and scores that are far apart. */
+import { CACHE_TYPES, type CacheType, cacheRowByteLength, FEW_QUERIES } from '../cache-rows.ts'
+import { encodeCacheRow } from '../reference/cache-rows.ts'
 import { type ConformanceCase, defineCase, input, output } from './op-case.case.ts'
 import { bytesOf, type Character, type Random, randomFloats } from './random.case.ts'
-
-type CacheType = 'F32' | 'F16'
 
 interface Shape {
   readonly queries: number
@@ -13,6 +12,8 @@ interface Shape {
   readonly headDim: number
   readonly causal: 0 | 1
   readonly firstPosition: number
+  /** Rows of all heads position by position, as layers make them, or head by head with room between, as caches do. */
+  readonly layout: 'positions' | 'heads'
 }
 
 interface Data {
@@ -26,19 +27,35 @@ interface Data {
 /** Largest finite half, so that the value fits both cache types. */
 const HUGE = 65504
 
+/** Unused rows behind those of each head. */
+const SPARE_ROWS = 3
+
 function attentionCase(type: CacheType, shape: Shape, data: string, options: Data = {}): ConformanceCase {
-  const { queries, keys, heads, kvHeads, headDim, causal, firstPosition } = shape
+  const { layout, ...sizes } = shape
+  const { queries, keys, heads, kvHeads, headDim, causal, firstPosition } = sizes
+  const strides =
+    layout === 'positions'
+      ? { positionStride: kvHeads, headStride: 1 }
+      : { positionStride: 1, headStride: keys + SPARE_ROWS }
   return defineCase('attention', {
-    scalars: { type, ...shape, scale: 1 / Math.sqrt(headDim) },
+    scalars: { type, ...sizes, ...strides, scale: 1 / Math.sqrt(headDim) },
     data,
     contents: (random) => {
       const { queryScale = 1, valueScale = 1, character = 'normal', hiddenKeysAreHuge = false } = options
-      const rowLength = kvHeads * headDim
       const visible = causal === 1 ? firstPosition + queries : keys
+      const rowBytes = cacheRowByteLength(type, headDim)
       const cache = (scale: number): Uint8Array => {
-        const values = scaled(random, keys * rowLength, scale, 'normal')
-        if (hiddenKeysAreHuge) values.fill(HUGE, visible * rowLength)
-        return encodeBlocks(type, values)
+        const { positionStride, headStride } = strides
+        const rows = (keys - 1) * positionStride + (kvHeads - 1) * headStride + 1
+        const bytes = new Uint8Array(rows * rowBytes).fill(0xff) // NaN where nothing stands
+        for (let key = 0; key < keys; key++) {
+          for (let head = 0; head < kvHeads; head++) {
+            const values = scaled(random, headDim, scale, 'normal')
+            if (hiddenKeysAreHuge && key >= visible) values.fill(HUGE)
+            bytes.set(encodeCacheRow(type, values), (key * positionStride + head * headStride) * rowBytes)
+          }
+        }
+        return bytes
       }
       return {
         q: input(bytesOf(scaled(random, queries * heads * headDim, queryScale, character))),
@@ -68,16 +85,18 @@ const HEAD_SHAPES = [
   [6, 2, 80],
 ] as const
 
+const layoutOf = (index: number): Shape['layout'] => (index % 2 === 0 ? 'heads' : 'positions')
+
 function casesOf(type: CacheType): ConformanceCase[] {
   const decode = KEY_COUNTS.map((keys, index) => {
     const [heads, kvHeads, headDim] = HEAD_SHAPES[index % HEAD_SHAPES.length]!
-    const shape = { queries: 1, keys, heads, kvHeads, headDim, causal: 1, firstPosition: keys - 1 } as const
-    return attentionCase(type, shape, 'one query at the end')
+    const sizes = { queries: 1, keys, heads, kvHeads, headDim, causal: 1, firstPosition: keys - 1 } as const
+    return attentionCase(type, { ...sizes, layout: layoutOf(index) }, 'one query at the end')
   })
   const fromStart = QUERY_COUNTS.map((queries, index) => {
     const [heads, kvHeads, headDim] = HEAD_SHAPES[index % HEAD_SHAPES.length]!
-    const shape = { queries, keys: queries, heads, kvHeads, headDim, causal: 1, firstPosition: 0 } as const
-    return attentionCase(type, shape, 'from the start')
+    const sizes = { queries, keys: queries, heads, kvHeads, headDim, causal: 1, firstPosition: 0 } as const
+    return attentionCase(type, { ...sizes, layout: layoutOf(index) }, 'from the start')
   })
   const continued = QUERY_COUNTS.map((queries, index) => {
     const [heads, kvHeads, headDim] = HEAD_SHAPES[(index + 3) % HEAD_SHAPES.length]!
@@ -85,7 +104,7 @@ function casesOf(type: CacheType): ConformanceCase[] {
     const keys = firstPosition + queries
     return attentionCase(
       type,
-      { queries, keys, heads, kvHeads, headDim, causal: 1, firstPosition },
+      { queries, keys, heads, kvHeads, headDim, causal: 1, firstPosition, layout: layoutOf(index + 1) },
       'continued',
     )
   })
@@ -94,11 +113,11 @@ function casesOf(type: CacheType): ConformanceCase[] {
     const keys = KEY_COUNTS[(index * 4 + 1) % KEY_COUNTS.length]!
     return attentionCase(
       type,
-      { queries, keys, heads, kvHeads, headDim, causal: 0, firstPosition: 0 },
+      { queries, keys, heads, kvHeads, headDim, causal: 0, firstPosition: 0, layout: layoutOf(index) },
       'all see all',
     )
   })
-  const middle = { queries: 9, keys: 70, heads: 6, kvHeads: 2, headDim: 64 } as const
+  const middle = { queries: 9, keys: 70, heads: 6, kvHeads: 2, headDim: 64, layout: 'heads' } as const
   const causal = { ...middle, causal: 1, firstPosition: 61 } as const
   const open = { ...middle, causal: 0, firstPosition: 0 } as const
   const hidden = { ...middle, causal: 1, firstPosition: 20 } as const
@@ -109,13 +128,20 @@ function casesOf(type: CacheType): ConformanceCase[] {
     attentionCase(type, causal, 'denormal queries', { character: 'denormals' }),
     attentionCase(type, open, 'NaN in some queries', { character: 'nan' }),
     attentionCase(type, causal, 'large values', { valueScale: 1e4 }),
-    attentionCase(type, causal, 'subnormal values', { valueScale: type === 'F32' ? 1e-39 : 1e-6 }),
+    attentionCase(type, causal, 'subnormal values', { valueScale: type === 'F16' ? 1e-6 : 1e-39 }),
     attentionCase(type, hidden, 'keys out of sight are huge', { hiddenKeysAreHuge: true }),
-    attentionCase(type, { ...hidden, queries: 1 }, 'keys out of sight are huge', { hiddenKeysAreHuge: true }),
+    ...[1, FEW_QUERIES].map((queries) =>
+      attentionCase(type, { ...hidden, queries }, 'keys out of sight are huge', { hiddenKeysAreHuge: true }),
+    ),
+    attentionCase(
+      type,
+      { ...open, queries: 20, keys: 9, heads: 62, kvHeads: 1, headDim: 128 },
+      'more heads to a key than fit into scratch at once',
+    ),
   ]
   return [...decode, ...fromStart, ...continued, ...bidirectional, ...special]
 }
 
 export function attentionCases(): ConformanceCase[] {
-  return [...casesOf('F32'), ...casesOf('F16')]
+  return CACHE_TYPES.flatMap(casesOf)
 }

@@ -3,6 +3,7 @@ import { decodeBlocks } from '../../quant/decode.ts'
 import { halfToFloat } from '../../quant/half.ts'
 import { TENSOR_TYPES } from '../../quant/tensor-types.ts'
 import type { Backend } from '../backend.ts'
+import { CACHE_TYPES, cacheRowByteLength } from '../cache-rows.ts'
 import { rawRowByteLength } from '../matrix-rows.ts'
 import { MATRIX_TYPES, type MatrixType, OPS, quantizedByteLength } from '../ops.ts'
 import { quantizedRowsIn } from '../reference/quantize-rows.ts'
@@ -268,33 +269,39 @@ function floatsAroundHalves(): Float32Array {
 }
 
 function storeCases(): ConformanceCase[] {
-  const shapes: readonly (readonly [number, number, Character])[] = [
-    [1, 1, 'normal'],
-    [2, 33, 'normal'],
-    [3, 72, 'wide'],
-    [5, 64, 'zeros'],
-    [2, 96, 'denormals'],
-    [2, 96, 'large'],
-    [4, 160, 'nan'],
-    [4, 160, 'infinite'],
-    [9, 320, 'normal'],
+  const shapes: readonly (readonly [rows: number, heads: number, headDim: number, Character])[] = [
+    [1, 1, 4, 'normal'],
+    [2, 3, 36, 'normal'],
+    [3, 1, 72, 'wide'],
+    [5, 2, 64, 'zeros'],
+    [2, 1, 96, 'denormals'],
+    [2, 1, 96, 'large'],
+    [4, 5, 32, 'nan'],
+    [4, 5, 32, 'infinite'],
+    [9, 5, 64, 'normal'],
+    [2, 1, 33, 'normal'],
   ]
-  const shaped = (['F32', 'F16'] as const).flatMap((type) =>
-    shapes.map(([rows, columns, character]) =>
-      defineCase('storeRows', {
-        scalars: { type, rows, columns },
-        data: character,
-        format: type === 'F32' ? 'f32' : 'f16',
-        contents: (random) => ({
-          x: input(bytesOf(randomFloats(random, rows * columns, character))),
-          out: output(rows * columns * (type === 'F32' ? 4 : 2)),
-        }),
+  const formats = { F32: 'f32', F16: 'f16', Q8_0: 'bytes' } as const
+  const shaped = CACHE_TYPES.flatMap((type) =>
+    shapes
+      .filter(([, , headDim]) => type !== 'Q8_0' || headDim % 4 === 0)
+      .map(([rows, heads, headDim, character]) => {
+        const headStride = rows + (heads % 3)
+        const stored = (heads - 1) * headStride + rows
+        return defineCase('storeRows', {
+          scalars: { type, rows, heads, headDim, headStride },
+          data: character,
+          format: formats[type],
+          contents: (random) => ({
+            x: input(bytesOf(randomFloats(random, rows * heads * headDim, character))),
+            out: output(stored * cacheRowByteLength(type, headDim)),
+          }),
+        })
       }),
-    ),
   )
   const around = floatsAroundHalves()
   const exhaustive = defineCase('storeRows', {
-    scalars: { type: 'F16', rows: 1, columns: around.length },
+    scalars: { type: 'F16', rows: 1, heads: 1, headDim: around.length, headStride: 1 },
     data: 'around every half and every midpoint',
     format: 'f16',
     contents: () => ({ x: input(bytesOf(around)), out: output(around.length * 2) }),

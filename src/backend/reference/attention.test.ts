@@ -16,6 +16,8 @@ test('equal scores give the mean of the visible values', async () => {
       heads: 1,
       kvHeads: 1,
       headDim: 1,
+      positionStride: 1,
+      headStride: 3,
       scale: 1,
       causal: 1,
       firstPosition: 0,
@@ -30,9 +32,15 @@ test.each([
   ['causal from the start', 'F32'],
   ['causal continued, grouped', 'F32'],
   ['one query, half cache', 'F16'],
+  ['one query, 8-bit cache', 'Q8_0'],
 ] as const)('%s as in PyTorch: nearest float32', async (name, type) => {
   const vector = opVector(`attention ${name}`)
   const q = vector.floats('q')
+  const kvHeads = vector.number('kvHeads')
+  const strides =
+    type === 'Q8_0'
+      ? { positionStride: 1, headStride: vector.number('keys') }
+      : { positionStride: kvHeads, headStride: 1 }
   const numbers = ['queries', 'keys', 'heads', 'kvHeads', 'headDim', 'scale', 'causal', 'firstPosition']
   const found = await runFloatOp(
     'attention',
@@ -42,6 +50,7 @@ test.each([
       k: vector.bytes('k'),
       v: vector.bytes('v'),
       out: new Float32Array(q.length),
+      ...strides,
       ...Object.fromEntries(numbers.map((key) => [key, vector.number(key)])),
     },
     'out',

@@ -72,8 +72,3 @@ export function gatherRows({ type, matrix, ids, out, count, columns }: OpArgumen
     y.set(readMatrixRows(type, matrix, id, 1, columns), i * columns)
   })
 }
-
-export function storeRows({ type, x, out, rows, columns }: OpArguments<'storeRows'>): void {
-  const values = floatsAt(x, rows * columns)
-  bytesAt(out, rows * rawRowByteLength(type, columns)).set(encodeBlocks(type, values))
-}

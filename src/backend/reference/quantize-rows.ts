@@ -60,11 +60,16 @@ export function quantizeInto(bytes: Uint8Array, x: Float32Array, rows: number, c
 function quantizeBlock(block: Float32Array, out: Int8Array): number {
   const largest = block.reduce((max, value) => Math.max(max, Math.abs(value)), 0) // NaN if there is one
   const inverse = largest > 0 ? Math.fround(127 / largest) : 0
-  block.forEach((value, i) => {
+  quantizeTo(out, block, inverse)
+  return Math.fround(largest / 127)
+}
+
+/** Each value times `inverse` as the nearest of -127 to 127; NaN is 0. */
+export function quantizeTo(out: Int8Array, values: Float32Array, inverse: number): void {
+  values.forEach((value, i) => {
     const scaled = Math.fround(value * inverse)
     out[i] = Number.isNaN(scaled) ? 0 : Math.max(-127, Math.min(127, roundHalfEven(scaled)))
   })
-  return Math.fround(largest / 127)
 }
 
 function roundHalfEven(value: number): number {

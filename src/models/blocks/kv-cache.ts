@@ -1,10 +1,17 @@
 import type { Backend, BufferRef, DeviceBuffer } from '../../backend/backend.ts'
+import { type CacheType, cacheRowByteLength } from '../../backend/cache-rows.ts'
 import type { DecoderConfig } from '../model-config.ts'
 
-/** How keys and values are kept. F32 goes with float32 weights; F16 halves it at a loss far below that of int8 weights. */
-export type KvType = 'F32' | 'F16'
+/**
+ * How keys and values are kept. F32 goes with float32 weights; F16 halves it at a loss far below that of int8 weights;
+ * Q8_0 halves that again (docs/decisions/2026-11-30-key-value-cache-8-bits.md says what it costs).
+ */
+export type KvType = CacheType
 
-const FIRST_CAPACITY = 256
+/** Positions by which a cache grows: about a long answer. Room that is not used is less than this. */
+const BLOCK = 256
+/** Unused room that is given back, so that an edited last turn does not shrink the cache only to grow it again. */
+const SPARE = 4 * BLOCK
 
 /** Bytes of a cache that lie together. */
 export interface CacheRange {
@@ -12,13 +19,31 @@ export interface CacheRange {
   readonly byteLength: number
 }
 
-/** Keys and values of one conversation, per layer (position, kvHeads * headDim). Grows by doubling. */
+interface CacheLayer {
+  readonly k: DeviceBuffer // (kvHeads, capacity, headDim)
+  readonly v: DeviceBuffer // (kvHeads, capacity, headDim)
+  readonly capacity: number
+}
+
+/** Where the rows of a layer lie. */
+export interface CachePlace {
+  readonly k: BufferRef
+  readonly v: BufferRef
+  /** Rows from one head to the next. */
+  readonly headStride: number
+}
+
+/**
+ * Keys and values of one conversation. Each head's rows lie together, so that attention reads one stream: a processor
+ * fetches neighbouring lines in advance, which for rows of all heads would be those of other heads.
+ */
 export class KvCache {
   readonly type: KvType
   readonly #backend: Backend
-  readonly #layers: { k: DeviceBuffer; v: DeviceBuffer }[] = []
+  readonly #layers: CacheLayer[] = []
   readonly #config: DecoderConfig
-  #capacity = 0
+  /** Bytes of one head's row. */
+  readonly #rowBytes: number
   /** A new object whenever the buffers change, to tell what was recorded on others. */
   #layout: object = {}
 
@@ -26,6 +51,7 @@ export class KvCache {
     this.type = type
     this.#backend = backend
     this.#config = config
+    this.#rowBytes = cacheRowByteLength(type, config.headDim)
   }
 
   /** Bytes on the device. */
@@ -35,30 +61,35 @@ export class KvCache {
 
   /** Bytes of one position over all layers. */
   static bytesPerToken(config: DecoderConfig, type: KvType): number {
-    return config.layers * 2 * config.kvHeads * config.headDim * (type === 'F32' ? 4 : 2)
+    return config.layers * 2 * config.kvHeads * cacheRowByteLength(type, config.headDim)
   }
 
-  /** Makes room for `positions`, keeping the first `used`. Waits for the copies before the old buffers are freed. */
+  /** Positions for which memory is taken to hold `positions`. */
+  static capacityFor(config: DecoderConfig, positions: number): number {
+    return Math.min(Math.ceil(positions / BLOCK) * BLOCK, Math.max(positions, config.contextLength))
+  }
+
+  /**
+   * Makes room for `positions`, keeping the first `used`, and gives back room far beyond them. One layer at a time is
+   * copied, so that no more than that exists twice.
+   */
   async reserve(positions: number, used: number): Promise<void> {
-    if (positions <= this.#capacity) return
-    const capacity = Math.min(
-      Math.max(positions, this.#capacity * 2, FIRST_CAPACITY),
-      Math.max(positions, this.#config.contextLength),
-    )
-    for (let layer = 0; layer < this.#config.layers; layer++) {
-      const old = this.#layers[layer]
-      this.#layers[layer] = {
-        k: await this.#enlarge(old?.k, capacity, used),
-        v: await this.#enlarge(old?.v, capacity, used),
-      }
+    const wanted = KvCache.capacityFor(this.#config, positions)
+    const { capacity } = this
+    if (positions <= capacity && (capacity - wanted < SPARE || capacity < 2 * wanted)) return
+    for (let index = 0; index < this.#config.layers; index++) {
+      const old = this.#layers[index]
+      if (old?.capacity === wanted) continue
+      this.#layers[index] = await this.#moveLayer(old, wanted, used)
+      this.#layout = {}
     }
-    this.#capacity = capacity
-    this.#layout = {}
   }
 
   /** Positions there is room for. */
   get capacity(): number {
-    return this.#capacity
+    const { layers } = this.#config
+    if (this.#layers.length < layers) return 0
+    return this.#layers.reduce((least, { capacity }) => Math.min(least, capacity), Number.POSITIVE_INFINITY)
   }
 
   /** Stays the same object as long as the buffers do. */
@@ -66,10 +97,11 @@ export class KvCache {
     return this.#layout
   }
 
-  /** Keys and values of a layer from `position` on. */
-  at(layer: number, position: number): { k: BufferRef; v: BufferRef } {
-    const { k, v } = this.#layers[layer] as { k: DeviceBuffer; v: DeviceBuffer }
-    return { k: k.at(position * this.#rowBytes), v: v.at(position * this.#rowBytes) }
+  /** Keys and values of a layer from `position` on, of the first head. */
+  at(layer: number, position: number): CachePlace {
+    const { k, v, capacity } = this.#layers[layer] as CacheLayer
+    const byteOffset = position * this.#rowBytes
+    return { k: k.at(byteOffset), v: v.at(byteOffset), headStride: capacity }
   }
 
   /**
@@ -77,30 +109,60 @@ export class KvCache {
    * configuration and the type only, never on how much room there is, so that another cache can take them over.
    */
   ranges(positions: number): CacheRange[] {
-    const byteLength = positions * this.#rowBytes
-    return this.#layers.flatMap(({ k, v }) => [k, v].map((ref) => ({ ref, byteLength })))
+    return this.#layers.flatMap(({ k, v, capacity }) =>
+      [k, v].flatMap((buffer) => this.#heads(buffer, capacity, positions)),
+    )
   }
 
   dispose(): void {
-    for (const { k, v } of this.#layers.splice(0)) {
+    for (const layer of this.#layers.splice(0)) this.#free(layer)
+  }
+
+  async #moveLayer(old: CacheLayer | undefined, capacity: number, used: number): Promise<CacheLayer> {
+    const byteLength = this.#config.kvHeads * capacity * this.#rowBytes
+    const k = this.#backend.alloc(byteLength)
+    let v: DeviceBuffer
+    try {
+      v = this.#backend.alloc(byteLength)
+    } catch (error) {
       this.#backend.free(k)
-      this.#backend.free(v)
+      throw error
     }
-    this.#capacity = 0
-  }
-
-  get #rowBytes(): number {
-    return this.#config.kvHeads * this.#config.headDim * (this.type === 'F32' ? 4 : 2)
-  }
-
-  async #enlarge(old: DeviceBuffer | undefined, capacity: number, used: number): Promise<DeviceBuffer> {
-    const fresh = this.#backend.alloc(capacity * this.#rowBytes)
-    if (!old) return fresh
+    const layer = { k, v, capacity }
+    if (!old) return layer
     if (used > 0) {
-      this.#backend.enqueue('copyRows', { source: old, out: fresh, rows: used, columns: this.#rowBytes / 4 })
+      this.#copyHeads(old.k, old.capacity, k, capacity, used)
+      this.#copyHeads(old.v, old.capacity, v, capacity, used)
       await this.#backend.flush()
     }
-    this.#backend.free(old)
-    return fresh
+    this.#free(old)
+    return layer
+  }
+
+  #copyHeads(
+    from: DeviceBuffer,
+    fromCapacity: number,
+    to: DeviceBuffer,
+    toCapacity: number,
+    used: number,
+  ): void {
+    const targets = this.#heads(to, toCapacity, used)
+    for (const [head, { ref }] of this.#heads(from, fromCapacity, used).entries()) {
+      const out = (targets[head] as CacheRange).ref
+      this.#backend.enqueue('copyRows', { source: ref, out, rows: used, columns: this.#rowBytes / 4 })
+    }
+  }
+
+  /** The first `positions` rows of each head. */
+  #heads(buffer: DeviceBuffer, capacity: number, positions: number): CacheRange[] {
+    return Array.from({ length: this.#config.kvHeads }, (_, head) => ({
+      ref: buffer.at(head * capacity * this.#rowBytes),
+      byteLength: positions * this.#rowBytes,
+    }))
+  }
+
+  #free({ k, v }: CacheLayer): void {
+    this.#backend.free(k)
+    this.#backend.free(v)
   }
 }

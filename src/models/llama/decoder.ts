@@ -183,9 +183,11 @@ export class Decoder {
     backend.enqueue('rope', { x: q, table: angles, rows, heads, headDim, pairing })
     backend.enqueue('rope', { x: k, table: angles, rows, heads: kvHeads, headDim, pairing })
     const here = cache.at(index, position)
+    const { headStride } = here
     const { type } = cache
-    backend.enqueue('storeRows', { type, x: k, out: here.k, rows, columns: kvHeads * headDim })
-    backend.enqueue('storeRows', { type, x: v, out: here.v, rows, columns: kvHeads * headDim })
+    const stored = { type, rows, heads: kvHeads, headDim, headStride }
+    backend.enqueue('storeRows', { ...stored, x: k, out: here.k })
+    backend.enqueue('storeRows', { ...stored, x: v, out: here.v })
     const all = cache.at(index, 0)
     backend.enqueue('attention', {
       type,
@@ -198,6 +200,8 @@ export class Decoder {
       heads,
       kvHeads,
       headDim,
+      positionStride: 1,
+      headStride,
       scale: 1 / Math.sqrt(headDim),
       causal: 1,
       firstPosition: position,

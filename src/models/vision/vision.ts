@@ -140,6 +140,8 @@ export class VisionTower {
       heads,
       kvHeads: heads,
       headDim,
+      positionStride: heads,
+      headStride: 1,
       scale: 1 / Math.sqrt(headDim),
       causal: 0,
       firstPosition: 0,

@@ -189,7 +189,54 @@ def pools():
                "factor": factor}, x=x, expected=out[0].flatten(1).T.numpy())
 
 
-for make in (norms, rope, attention, activations, pictures, quantized, linear, pools):
+def cache_rows(x):
+    """Rows of the 8-bit cache (src/backend/cache-rows.ts) as bytes, and the values they stand for."""
+    rows, columns = x.shape
+    padded = -(-columns // 32) * 32
+    filled = np.zeros((rows, padded), np.float32)
+    filled[:, :columns] = x
+    blocks = filled.reshape(rows, -1, 32)
+    with np.errstate(all="ignore"):
+        exact = np.max(np.abs(blocks), axis=-1) / np.float32(127)
+        bits = np.where(np.isnan(exact), 0x7FC0, -(-exact.view(np.uint32).astype(np.int64) // 65536)).astype(np.uint16)
+        scales = (bits.astype(np.uint32) << 16).view(np.float32)
+        inverse = np.where(exact > 0, np.float32(1) / scales, np.float32(0))[..., None]
+        codes = np.clip(np.nan_to_num(np.rint(blocks * inverse), nan=0, posinf=127, neginf=-127), -127, 127)
+        codes = codes.astype(np.int8)
+        values = (codes.astype(np.float64) * scales[..., None]).reshape(rows, padded)[:, :columns]
+    assert inverse.dtype == np.float32
+    parts = [codes.reshape(rows, padded)[:, :columns].view(np.uint8), bits.view(np.uint8).reshape(rows, -1)]
+    filling = -sum(part.shape[1] for part in parts) % 4
+    return np.concatenate([*parts, np.zeros((rows, filling), np.uint8)], axis=1), values
+
+
+def cache():
+    rows, columns = 7, 72
+    x = normal(rows, columns, scale=3)
+    x[1, :32] = 0
+    x[2, :32] *= np.float32(1e-38)
+    x[2, 32:64] *= np.float32(1e-43)
+    x[3, 5], x[3, 40] = np.nan, -np.inf
+    x[4, :32] = np.arange(32) / 2
+    x[4, 0] = 127
+    x[5] *= np.float32(1e-6)
+    record("storeRows 8 bits", {"rows": rows, "headDim": columns}, x=x, expected=cache_rows(x)[0])
+
+    keys, heads, kv_heads, head_dim = 11, 6, 2, 40
+    scale = head_dim**-0.5
+    q = normal(1, heads, head_dim, scale=2)
+    (k, k_values), (v, v_values) = (cache_rows(normal(kv_heads * keys, head_dim)) for _ in range(2))
+    out = F.scaled_dot_product_attention(
+        double(q).permute(1, 0, 2)[None],
+        *(torch.from_numpy(values).reshape(1, kv_heads, keys, head_dim) for values in (k_values, v_values)),
+        scale=scale, enable_gqa=True)
+    record("attention one query, 8-bit cache", {
+        "queries": 1, "keys": keys, "heads": heads, "kvHeads": kv_heads, "headDim": head_dim,
+        "scale": scale, "causal": 1, "firstPosition": keys - 1,
+    }, q=q, k=k, v=v, expected=out[0].permute(1, 0, 2).numpy())
+
+
+for make in (norms, rope, attention, activations, pictures, quantized, linear, pools, cache):
     make()
 lines = (f"  {json.dumps(name)}: {json.dumps(vector)}" for name, vector in vectors.items())
 (HERE / "vectors.json").write_text("{\n" + ",\n".join(lines) + "\n}\n")
