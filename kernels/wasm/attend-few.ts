@@ -50,11 +50,16 @@ function sumOfFour(a: v128, b: v128, c: v128, d: v128): v128 {
   return f32x4.add(v128.shuffle<i32>(ab, cd, 0, 1, 4, 5), v128.shuffle<i32>(ab, cd, 2, 3, 6, 7))
 }
 
-/** scores (count, 4) of four scaled queries (4, headDim) against `count` keys, two at a time; headDim is a multiple of 8. */
+/**
+ * scores (count, 4) of up to four scaled queries (rows, headDim) against `count` keys, two at a time; headDim is a
+ * multiple of 8. Lanes of missing rows are 0.
+ */
 // @ts-ignore: decorator
 @inline
-export function scoreFew(type: i32, queries: usize, k: usize, strideBytes: usize, count: i32, headDim: i32, scores: usize): void {
-  const q1 = <usize>headDim << 2, q2 = q1 << 1, q3 = q1 + q2
+function scoreRows(
+  type: i32, rows: i32, queries: usize, k: usize, strideBytes: usize, count: i32, headDim: i32, scores: usize,
+): void {
+  const rowBytes = <usize>headDim << 2
   for (let key = 0; key < count; key += 2) {
     // Past the last key it is repeated.
     const next = k + (key + 1 < count ? strideBytes : 0)
@@ -68,26 +73,27 @@ export function scoreFew(type: i32, queries: usize, k: usize, strideBytes: usize
       const end = query + (<usize>min(rest, 32) << 2)
       while (query < end) {
         const x = loadEight(type, one), y = loadEight(type, two)
-        let w = lowFour(type, x), v = lowFour(type, y)
-        if (type != F16) { w = f32x4.mul(w, s); v = f32x4.mul(v, t) }
-        let q = v128.load(query)
+        // @unroll HALF 2
+        let w = HALF == 0 ? lowFour(type, x) : highFour(type, x), v = HALF == 0 ? lowFour(type, y) : highFour(type, y)
+        if (type != F16) {
+          w = f32x4.mul(w, s)
+          v = f32x4.mul(v, t)
+        }
+        let q = v128.load(query, 16 * HALF)
         a0 = madd(q, w, a0); b0 = madd(q, v, b0)
-        q = v128.load(query + q1)
-        a1 = madd(q, w, a1); b1 = madd(q, v, b1)
-        q = v128.load(query + q2)
-        a2 = madd(q, w, a2); b2 = madd(q, v, b2)
-        q = v128.load(query + q3)
-        a3 = madd(q, w, a3); b3 = madd(q, v, b3)
-        w = highFour(type, x); v = highFour(type, y)
-        if (type != F16) { w = f32x4.mul(w, s); v = f32x4.mul(v, t) }
-        q = v128.load(query, 16)
-        a0 = madd(q, w, a0); b0 = madd(q, v, b0)
-        q = v128.load(query + q1, 16)
-        a1 = madd(q, w, a1); b1 = madd(q, v, b1)
-        q = v128.load(query + q2, 16)
-        a2 = madd(q, w, a2); b2 = madd(q, v, b2)
-        q = v128.load(query + q3, 16)
-        a3 = madd(q, w, a3); b3 = madd(q, v, b3)
+        if (rows > 1) {
+          q = v128.load(query + rowBytes, 16 * HALF)
+          a1 = madd(q, w, a1); b1 = madd(q, v, b1)
+        }
+        if (rows > 2) {
+          q = v128.load(query + rowBytes * 2, 16 * HALF)
+          a2 = madd(q, w, a2); b2 = madd(q, v, b2)
+        }
+        if (rows > 3) {
+          q = v128.load(query + rowBytes * 3, 16 * HALF)
+          a3 = madd(q, w, a3); b3 = madd(q, v, b3)
+        }
+        // @end
         query += 32
         one += type == F16 ? 16 : 8
         two += type == F16 ? 16 : 8
@@ -107,6 +113,19 @@ export function scoreFew(type: i32, queries: usize, k: usize, strideBytes: usize
   }
 }
 
+// @ts-ignore: decorator
+@inline
+export function scoreFew(
+  type: i32, rows: i32, queries: usize, k: usize, strideBytes: usize, count: i32, headDim: i32, scores: usize,
+): void {
+  switch (rows) {
+    case 1: scoreRows(type, 1, queries, k, strideBytes, count, headDim, scores); break
+    case 2: scoreRows(type, 2, queries, k, strideBytes, count, headDim, scores); break
+    case 3: scoreRows(type, 3, queries, k, strideBytes, count, headDim, scores); break
+    default: scoreRows(type, 4, queries, k, strideBytes, count, headDim, scores); break
+  }
+}
+
 /** Weights (count, 4) with what the values need multiplied in. */
 // @ts-ignore: decorator
 @inline
@@ -120,11 +139,11 @@ function scaleWeights(type: i32, weights: usize, count: i32, scale: usize, strid
   }
 }
 
-/** sums (4, headDim) = sums * keep + weights (count, 4)ᵀ · values (count, headDim). `scaled`: room for as many weights. */
+/** sums (rows, headDim) = sums * keep + weights (count, 4)ᵀ · values (count, headDim). `scaled`: room for as many weights. */
 // @ts-ignore: decorator
 @inline
-export function addValuesFew(
-  type: i32, weights: usize, scaled: usize, v: usize, strideBytes: usize, count: i32, headDim: i32, sums: usize, keep: v128,
+function addRows(
+  type: i32, rows: i32, weights: usize, scaled: usize, v: usize, strideBytes: usize, count: i32, headDim: i32, sums: usize, keep: v128,
 ): void {
   const rowBytes = <usize>headDim << 2
   const end = scaled + (<usize>count << 4)
@@ -135,10 +154,12 @@ export function addValuesFew(
       scaleWeights(type, weights, count, v + <usize>headDim + (<usize>(element >> 5) << 1), strideBytes, scaled)
     }
     const s0 = sums + (<usize>element << 2), s1 = s0 + rowBytes, s2 = s1 + rowBytes, s3 = s2 + rowBytes
-    let a0 = f32x4.mul(v128.load(s0), k0), b0 = f32x4.mul(v128.load(s0, 16), k0)
-    let a1 = f32x4.mul(v128.load(s1), k1), b1 = f32x4.mul(v128.load(s1, 16), k1)
-    let a2 = f32x4.mul(v128.load(s2), k2), b2 = f32x4.mul(v128.load(s2, 16), k2)
-    let a3 = f32x4.mul(v128.load(s3), k3), b3 = f32x4.mul(v128.load(s3, 16), k3)
+    const zero = f32x4.splat(0)
+    let a0 = zero, a1 = zero, a2 = zero, a3 = zero, b0 = zero, b1 = zero, b2 = zero, b3 = zero
+    a0 = f32x4.mul(v128.load(s0), k0); b0 = f32x4.mul(v128.load(s0, 16), k0)
+    if (rows > 1) { a1 = f32x4.mul(v128.load(s1), k1); b1 = f32x4.mul(v128.load(s1, 16), k1) }
+    if (rows > 2) { a2 = f32x4.mul(v128.load(s2), k2); b2 = f32x4.mul(v128.load(s2, 16), k2) }
+    if (rows > 3) { a3 = f32x4.mul(v128.load(s3), k3); b3 = f32x4.mul(v128.load(s3, 16), k3) }
     let value = v + (type == F16 ? <usize>element << 1 : <usize>element)
     for (let weight = scaled; weight < end; weight += 16) {
       const words = loadEight(type, value)
@@ -146,17 +167,27 @@ export function addValuesFew(
       const high = highFour(type, words)
       let y = v128.load32_splat(weight)
       a0 = madd(y, low, a0); b0 = madd(y, high, b0)
-      y = v128.load32_splat(weight, 4)
-      a1 = madd(y, low, a1); b1 = madd(y, high, b1)
-      y = v128.load32_splat(weight, 8)
-      a2 = madd(y, low, a2); b2 = madd(y, high, b2)
-      y = v128.load32_splat(weight, 12)
-      a3 = madd(y, low, a3); b3 = madd(y, high, b3)
+      if (rows > 1) { y = v128.load32_splat(weight, 4); a1 = madd(y, low, a1); b1 = madd(y, high, b1) }
+      if (rows > 2) { y = v128.load32_splat(weight, 8); a2 = madd(y, low, a2); b2 = madd(y, high, b2) }
+      if (rows > 3) { y = v128.load32_splat(weight, 12); a3 = madd(y, low, a3); b3 = madd(y, high, b3) }
       value += strideBytes
     }
     v128.store(s0, a0); v128.store(s0, b0, 16)
-    v128.store(s1, a1); v128.store(s1, b1, 16)
-    v128.store(s2, a2); v128.store(s2, b2, 16)
-    v128.store(s3, a3); v128.store(s3, b3, 16)
+    if (rows > 1) { v128.store(s1, a1); v128.store(s1, b1, 16) }
+    if (rows > 2) { v128.store(s2, a2); v128.store(s2, b2, 16) }
+    if (rows > 3) { v128.store(s3, a3); v128.store(s3, b3, 16) }
+  }
+}
+
+// @ts-ignore: decorator
+@inline
+export function addValuesFew(
+  type: i32, rows: i32, weights: usize, scaled: usize, v: usize, strideBytes: usize, count: i32, headDim: i32, sums: usize, keep: v128,
+): void {
+  switch (rows) {
+    case 1: addRows(type, 1, weights, scaled, v, strideBytes, count, headDim, sums, keep); break
+    case 2: addRows(type, 2, weights, scaled, v, strideBytes, count, headDim, sums, keep); break
+    case 3: addRows(type, 3, weights, scaled, v, strideBytes, count, headDim, sums, keep); break
+    default: addRows(type, 4, weights, scaled, v, strideBytes, count, headDim, sums, keep); break
   }
 }

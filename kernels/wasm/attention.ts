@@ -109,30 +109,46 @@ function hideKeys(scores: usize, count: i32, visible: v128): void {
   }
 }
 
-/** Weights of hidden keys, which exp's clamp leaves at e^-87, to exactly nothing. */
-function clearHidden(scores: usize, count: i32, visible: v128): void {
-  for (let key = 0; key < count; key++) {
+/** Scores (count, 4) to weights e^(score - peak), which are summed. Those of hidden keys are exactly nothing. */
+// @ts-ignore: decorator
+@inline
+function weigh(scores: usize, count: i32, hides: bool, visible: v128, peak: v128): v128 {
+  let even = f32x4.splat(0), odd = even
+  let key = 0
+  // Two sums, so that they keep up with the exponentials.
+  for (; key + 1 < count; key += 2) {
     const at = scores + (<usize>key << 4)
-    v128.store(at, v128.and(v128.load(at), i32x4.lt_s(i32x4.splat(key), visible)))
+    let a = exp(f32x4.sub(v128.load(at), peak)), b = exp(f32x4.sub(v128.load(at, 16), peak))
+    if (hides) {
+      a = v128.and(a, i32x4.lt_s(i32x4.splat(key), visible))
+      b = v128.and(b, i32x4.lt_s(i32x4.splat(key + 1), visible))
+    }
+    v128.store(at, a)
+    v128.store(at, b, 16)
+    even = f32x4.add(even, a)
+    odd = f32x4.add(odd, b)
   }
+  if (key < count) {
+    const at = scores + (<usize>key << 4)
+    let a = exp(f32x4.sub(v128.load(at), peak))
+    if (hides) a = v128.and(a, i32x4.lt_s(i32x4.splat(key), visible))
+    v128.store(at, a)
+    even = f32x4.add(even, a)
+  }
+  return f32x4.add(even, odd)
 }
 
 /**
  * One step of the online softmax for four rows in the four lanes: scores (count, 4) become weights. `state`: four
  * maximums, four sums. Returns the factors for what was summed so far.
  */
-// @ts-ignore: decorator
-@inline
 function softmaxStep(scores: usize, count: i32, hides: bool, visible: v128, state: usize): v128 {
   if (hides) hideKeys(scores, count, visible)
   const end = scores + (<usize>count << 4)
   const before = v128.load(state)
   let peak = before
   for (let at = scores; at < end; at += 16) peak = f32x4.pmax(peak, v128.load(at))
-  for (let at = scores; at < end; at += 16) v128.store(at, exp(f32x4.sub(v128.load(at), peak)))
-  if (hides) clearHidden(scores, count, visible)
-  let sum = f32x4.splat(0)
-  for (let at = scores; at < end; at += 16) sum = f32x4.add(sum, v128.load(at))
+  const sum = hides ? weigh(scores, count, true, visible, peak) : weigh(scores, count, false, visible, peak)
   const keep = exp(f32x4.sub(before, peak))
   v128.store(state, peak)
   v128.store(state, madd(v128.load(state, 16), keep, sum), 16)
@@ -283,11 +299,11 @@ function attend(
       const v1 = visibleKeys(causal, position + min(row + 1, rows - 1) / group, firstKey, here)
       const v2 = visibleKeys(causal, position + min(row + 2, rows - 1) / group, firstKey, here)
       const visible = i32x4.replace_lane(i32x4.replace_lane(i32x4.replace_lane(i32x4.splat(v0), 1, v1), 2, v2), 3, last)
-      if (few) scoreFew(type, state + 32, keyRow, strideBytes, last, headDim, scores)
+      if (few) scoreFew(type, min(4, rows - row), state + 32, keyRow, strideBytes, last, headDim, scores)
       else scoreTile(state + 32, tileKeys, headDim, last, scores)
       const keep = softmaxStep(scores, last, v0 < last, visible, state)
       const sums = state + 32 + (rowBytes << 2)
-      if (few) addValuesFew(type, scores, scaled, valueRow, strideBytes, last, headDim, sums, keep)
+      if (few) addValuesFew(type, min(4, rows - row), scores, scaled, valueRow, strideBytes, last, headDim, sums, keep)
       else if (type != F32) addValues(scores, tileValues, rowBytes, last, headDim, sums, keep)
       else addValues(scores, valueRow, strideBytes, last, headDim, sums, keep)
     }

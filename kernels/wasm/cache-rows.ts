@@ -15,7 +15,7 @@ export function cacheRowBytes(type: i32, headDim: i32): usize {
 // @ts-ignore: decorator
 @inline
 export function loadScale(at: usize): v128 {
-  return i32x4.splat(<i32>load<u16>(at) << 16)
+  return i32x4.shl(v128.load16_splat(at), 16)
 }
 
 /** Elements `element` to `element + 3`, a multiple of 4, of a row. */
