@@ -2,7 +2,7 @@
 // A folder may always import from itself, except that drivers and hosts do not know each other.
 
 const PURE = ['shared', 'quant', 'text', 'image', 'audio', 'formats']
-const BACKEND_INTERFACE = ['backend/backend.ts', 'backend/ops.ts']
+const BACKEND_INTERFACE = ['backend/backend.ts', 'backend/ops.ts', 'backend/cache-rows.ts']
 /** Rules about text that is said: pure, and of use wherever something speaks. */
 const SPOKEN_TEXT = 'speech/text'
 /** Products on top of the engine: they see its public types, never each other. */
