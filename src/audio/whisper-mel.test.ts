@@ -1,0 +1,78 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { parseWav } from './wav-decoder.ts'
+import { WhisperMel } from './whisper-mel.ts'
+
+interface Vector {
+  name: string
+  bands: number
+  samples: number
+  rows: number[]
+  base64: string
+}
+
+const file = (name: string): URL => new URL(`../../test/golden/speech/${name}`, import.meta.url)
+const vectors = JSON.parse(readFileSync(file('mel.json'), 'utf8')) as Vector[]
+
+/** As in make_mel_vectors.py. */
+function noise(count: number): Float32Array {
+  return Float32Array.from({ length: count }, (_, i) => (Math.imul(i, 2654435761) >> 16) / 65536)
+}
+
+function samplesOf({ name, samples }: Vector): Float32Array {
+  if (name === 'noise') return noise(samples)
+  return parseWav(new Uint8Array(readFileSync(file(`${name}.wav`))), name).samples
+}
+
+const bytesOf = (values: Float32Array): Buffer => Buffer.from(values.buffer)
+
+describe.each(vectors)('$name, $bands bands, $samples samples', (vector) => {
+  const samples = samplesOf(vector)
+  const mel = new WhisperMel({ bands: vector.bands })
+  mel.push(samples)
+  const features = mel.features()
+
+  it('is within 1e-5 of Transformers 5.18 in double precision', () => {
+    const expected = new Float32Array(Uint8Array.from(Buffer.from(vector.base64, 'base64')).buffer)
+    expect(features.length).toBe(3000 * vector.bands)
+    let worst = 0
+    for (const [i, row] of vector.rows.entries()) {
+      for (let band = 0; band < vector.bands; band++) {
+        const difference = features[row * vector.bands + band]! - expected[i * vector.bands + band]!
+        worst = Math.max(worst, Math.abs(difference))
+      }
+    }
+    expect(worst).toBeLessThan(1e-5)
+  })
+
+  it('is the same when the sound comes in pieces and features are asked for in between', () => {
+    const stream = new WhisperMel({ bands: vector.bands })
+    for (let at = 0, size = 1; at < samples.length; at += size, size = ((size * 7) % 4999) + 1) {
+      stream.push(samples.subarray(at, at + size))
+      stream.features(1)
+    }
+    expect(bytesOf(stream.features()).equals(bytesOf(features))).toBe(true)
+  })
+
+  it('fewer frames are the first ones', () => {
+    expect(bytesOf(mel.features(37)).equals(bytesOf(features.slice(0, 37 * vector.bands)))).toBe(true)
+  })
+})
+
+it('a new window knows nothing of the one before', () => {
+  const used = new WhisperMel()
+  used.push(noise(5000))
+  used.features()
+  used.reset()
+  used.push(noise(700))
+  const fresh = new WhisperMel()
+  fresh.push(noise(700))
+  expect(bytesOf(used.features()).equals(bytesOf(fresh.features()))).toBe(true)
+})
+
+it('refuses more than its window', () => {
+  const mel = new WhisperMel({ windowSeconds: 8 })
+  mel.push(new Float32Array(128000))
+  expect(mel.features().length).toBe(800 * 80)
+  expect(() => mel.push(new Float32Array(1))).toThrow('at most 128000 samples')
+})
