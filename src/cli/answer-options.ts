@@ -4,6 +4,7 @@ import type {
   ChatOptions,
   Detail,
   GenerationOptions,
+  KvName,
   LoadModelOptions,
   PrecisionName,
   WhenFull,
@@ -11,6 +12,7 @@ import type {
 import { collectTexts, numberThat, someText, wholeNumber } from './option-values.ts'
 import type { TerminalOptions } from './terminal.ts'
 
+const KV_NAMES: readonly KvName[] = ['f16', 'q8', 'f32']
 const PRECISIONS: readonly PrecisionName[] = ['f32', 'q8', 'q4', 'auto']
 /** What the generator of random numbers takes. */
 const MAX_SEED = 2 ** 32 - 1
@@ -21,6 +23,7 @@ export interface ModelOptions {
   readonly model?: string
   readonly mmproj?: string
   readonly precision?: PrecisionName
+  readonly kv?: KvName
   readonly threads?: number
   readonly imageTokens?: number
 }
@@ -59,6 +62,7 @@ export function addAnswerOptions(command: Command): Command {
       ).choices(WHEN_FULL),
     )
     .addOption(precisionOption('auto: q8 for safetensors, .gguf files as they are'))
+    .addOption(kvOption())
     .addOption(detailOption('how closely to look at pictures (default: auto, by their size)'))
     .option(
       '-n, --max-tokens <count>',
@@ -91,6 +95,13 @@ export function precisionOption(description: string): Option {
   return new Option('--precision <name>', description).choices(PRECISIONS)
 }
 
+export function kvOption(): Option {
+  return new Option(
+    '--kv <name>',
+    'how keys and values of conversations are kept (default: f16; f32 with --precision f32)',
+  ).choices(KV_NAMES)
+}
+
 export function detailOption(description: string): Option {
   return new Option('--detail <level>', description).choices(DETAILS)
 }
@@ -113,10 +124,17 @@ const aboveZero = numberThat('above 0 and up to 100', (value) => value > 0 && va
 const probability = numberThat('above 0 and up to 1', (value) => value > 0 && value <= 1)
 const share = numberThat('from 0 to 1', (value) => value >= 0 && value <= 1)
 
-export function loadOptionsOf({ mmproj, precision, threads, imageTokens }: ModelOptions): LoadModelOptions {
+export function loadOptionsOf({
+  mmproj,
+  precision,
+  kv,
+  threads,
+  imageTokens,
+}: ModelOptions): LoadModelOptions {
   return {
     ...(mmproj !== undefined && { projector: mmproj }),
     ...(precision !== undefined && { precision }),
+    ...(kv !== undefined && { kv }),
     ...(threads !== undefined && { threads }),
     ...(imageTokens !== undefined && { imageTokens }),
   }

@@ -30,13 +30,25 @@ describe('onsight bench', () => {
   })
 
   it('prints the report as JSON', async () => {
-    const args = ['bench', 'tiny', '--json', '--precision', 'q4', '--threads', '1', '--repeat', '2']
+    const args = [
+      'bench',
+      'tiny',
+      '--json',
+      '--precision',
+      'q4',
+      '--kv',
+      'q8',
+      '--threads',
+      '1',
+      '--repeat',
+      '2',
+    ]
     const { stdout, calls } = await runFake(args)
     expect(JSON.parse(stdout)).toEqual(BENCH_REPORT)
     expect(calls.benches).toEqual([
       {
         subject: BUNDLED_PATH,
-        request: { precision: 'q4', threads: 1, repeat: 2, signal: expect.any(AbortSignal) },
+        request: { precision: 'q4', kv: 'q8', threads: 1, repeat: 2, signal: expect.any(AbortSignal) },
       },
     ])
   })

@@ -1,5 +1,5 @@
 /** `onsight bench`: speed and memory of a model on this machine. */
-import type { PrecisionName } from '../engine/types.ts'
+import type { KvName, PrecisionName } from '../engine/types.ts'
 import type { BenchReport } from '../entry/bench.node.ts'
 import { EngineError } from '../shared/errors.ts'
 import { flatten, loadReport, type Ratios, ratiosOf } from './bench-comparison.ts'
@@ -12,6 +12,7 @@ import { failureOf, TINY } from './with-model.ts'
 export interface BenchOptions extends TerminalOptions {
   readonly shape?: string
   readonly precision?: PrecisionName
+  readonly kv?: KvName
   readonly threads?: number
   readonly repeat: number
   readonly compare?: string
@@ -23,7 +24,7 @@ export async function runBench(
   options: BenchOptions,
   context: CommandContext,
 ): Promise<ExitCode> {
-  const { shape, precision, threads, repeat } = options
+  const { shape, precision, kv, threads, repeat } = options
   if ((reference === undefined) === (shape === undefined)) {
     throw new EngineError('option/model', {
       message: `bench: expected either a model or --shape, found ${shape === undefined ? 'neither' : 'both'}.`,
@@ -41,6 +42,7 @@ export async function runBench(
     if (terminal.showsProgress) terminal.note(terminal.messages.measuring)
     const running = measure(subject, {
       ...(precision !== undefined && { precision }),
+      ...(kv !== undefined && { kv }),
       ...(threads !== undefined && { threads }),
       repeat,
       signal,

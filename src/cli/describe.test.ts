@@ -58,6 +58,8 @@ describe('onsight describe', () => {
       ...[
         '--precision',
         'q4',
+        '--kv',
+        'q8',
         '--detail',
         'low',
         '--max-tokens',
@@ -88,7 +90,7 @@ describe('onsight describe', () => {
     const { signal, onProgress, ...given } = options
     expect({ reference, given }).toEqual({
       reference: './m.gguf',
-      given: { projector: 'p.gguf', precision: 'q4', threads: 3 },
+      given: { projector: 'p.gguf', precision: 'q4', kv: 'q8', threads: 3 },
     })
     expect([signal, typeof onProgress]).toEqual([expect.any(AbortSignal), 'function'])
     expect(calls.chats).toEqual([{ system: 'Be brief.' }])

@@ -146,6 +146,7 @@ async function loadFake(
       imageTokensPerTile: 64,
       contextLength: 2048,
       precision: 'q8',
+      kv: 'f16',
       backend: 'wasm-relaxed',
       threads: 2,
       fileBytes: 100,

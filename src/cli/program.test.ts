@@ -37,6 +37,7 @@ describe('wrong usage', () => {
     ['--stop', '', 'Expected at least one character.'],
     ['--ask', ' ', 'Expected some text.'],
     ['--precision', 'f16', 'Allowed choices are f32, q8, q4, auto.'],
+    ['--kv', 'q4', 'Allowed choices are f16, q8, f32.'],
     ['--detail', 'medium', 'Allowed choices are low, auto, high.'],
   ])('%s %j', async (name, value, expected) => {
     const { exitCode, stderr, calls } = await runFake(['describe', 'x.jpg', name, value])
@@ -92,6 +93,7 @@ describe('help', () => {
         '--system',
         '--when-full',
         '--precision',
+        '--kv',
         '--detail',
         '--max-tokens',
         '--temperature',

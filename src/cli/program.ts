@@ -6,6 +6,7 @@ import {
   addAnswerOptions,
   addTerminalOptions,
   detailOption,
+  kvOption,
   precisionOption,
   threadsOption,
 } from './answer-options.ts'
@@ -89,6 +90,7 @@ function createProgram(context: CommandContext, guard: Guard): Command {
       .option('--greedy <count>', 'greedy tokens to add', wholeNumber(0), 64)
       .option('--mmproj <file>', 'projector of a .gguf model (default: found beside it)', someText)
       .addOption(precisionOption('how weights are kept').default('f32'))
+      .addOption(kvOption())
       .addOption(detailOption('how closely to look at the picture').default('high'))
       .addOption(threadsOption()),
   )
@@ -107,6 +109,7 @@ function createProgram(context: CommandContext, guard: Guard): Command {
         someText,
       )
       .addOption(precisionOption('auto: q8 for safetensors, .gguf files as they are'))
+      .addOption(kvOption())
       .addOption(threadsOption())
       .option('--repeat <count>', 'runs of each measurement', wholeNumber(1), 3)
       .option('--compare <file>', 'show ratios to an earlier report, written with --json', someText)

@@ -1,6 +1,12 @@
 /** The command `serve` and its options. */
 import { type Command, InvalidArgumentError } from 'commander'
-import { addTerminalOptions, imageTokensOption, precisionOption, threadsOption } from './answer-options.ts'
+import {
+  addTerminalOptions,
+  imageTokensOption,
+  kvOption,
+  precisionOption,
+  threadsOption,
+} from './answer-options.ts'
 import type { CommandContext } from './context.ts'
 import { collectTexts, numberThat, someText, wholeNumber } from './option-values.ts'
 import type { Guard } from './program.ts'
@@ -18,6 +24,7 @@ export function addServeCommand(program: Command, context: CommandContext, guard
       .option('--mmproj <file>', 'projector of a .gguf model (default: found beside it)', someText)
       .option('--name <name>', "what clients call the model (default: its file's or folder's)", someText)
       .addOption(precisionOption('auto: q8 for safetensors, .gguf files as they are'))
+      .addOption(kvOption())
       .addOption(imageTokensOption())
       .addOption(threadsOption())
       .option('--port <number>', '0 takes a free one', wholeNumber(0, 65535), 8321)

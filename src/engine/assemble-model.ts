@@ -7,7 +7,7 @@ import type { PreprocessorSettings } from '../image/preprocess.ts'
 import type { Matrix } from '../models/blocks/matrix.ts'
 import { loadLanguageModel } from '../models/language-model.ts'
 import type { ModelConfig } from '../models/model-config.ts'
-import { choosePrecision } from '../models/precision.ts'
+import { choosePrecision, defaultKv, KV_TYPES } from '../models/precision.ts'
 import { parseCheckpoint } from '../models/registry.ts'
 import { WeightLoader } from '../models/weight-loader.ts'
 import type { FileHost } from '../shared/model-files.ts'
@@ -39,7 +39,10 @@ export async function prepareModel(opened: OpenedCheckpoint): Promise<PreparedMo
 }
 
 export interface AssembleOptions
-  extends Pick<LoadModelOptions, 'precision' | 'contextLength' | 'imageTokens' | 'onProgress' | 'signal'> {
+  extends Pick<
+    LoadModelOptions,
+    'precision' | 'kv' | 'contextLength' | 'imageTokens' | 'onProgress' | 'signal'
+  > {
   /** Most tokens of one pass through the decoder. Default: the model's own. */
   readonly maxPassTokens?: number
   /** Told the name of each matrix. */
@@ -55,6 +58,7 @@ export async function assembleModel(
 ): Promise<LoadedModel> {
   const { name, container, config, tensors, text, preprocessor, fileBytes } = prepared
   const precision = choosePrecision(options.precision ?? 'auto', container)
+  const kv = options.kv ?? defaultKv(precision)
   const loader = new WeightLoader({
     backend,
     tensors,
@@ -65,7 +69,7 @@ export async function assembleModel(
     onProgress: (loadedBytes) => options.onProgress?.({ loadedBytes, totalBytes: fileBytes }),
   })
   const model = await loadLanguageModel(backend, config, loader, {
-    kvType: precision.kind === 'f32' ? 'F32' : 'F16',
+    kvType: KV_TYPES[kv],
     ...(options.maxPassTokens === undefined ? {} : { maxPassTokens: options.maxPassTokens }),
   })
   const { contextLength } = config.decoder
@@ -76,6 +80,7 @@ export async function assembleModel(
     text,
     preprocessor,
     queue: new PassQueue(),
+    kv,
     images: host.images,
     files: host.files,
     contextLength: Math.min(options.contextLength ?? contextLength, contextLength),

@@ -2,7 +2,7 @@
 import { createWasmBackend } from '../backend/wasm/wasm-backend.ts'
 import type { Checkpoint } from '../models/checkpoint.ts'
 import { loadLanguageModel } from '../models/language-model.ts'
-import { choosePrecision, type PrecisionName } from '../models/precision.ts'
+import { choosePrecision, defaultKv, KV_TYPES, type KvName, type PrecisionName } from '../models/precision.ts'
 import { parseCheckpoint } from '../models/registry.ts'
 import { WeightLoader } from '../models/weight-loader.ts'
 import { type FirstWordMs, measureFirstWord } from './bench-first-word.ts'
@@ -15,6 +15,8 @@ import { createSyntheticCheckpoint, type SyntheticTypes } from './synthetic-chec
 export interface BenchRequest {
   /** Default: q4 for shapes, `auto` for files. */
   readonly precision?: PrecisionName
+  /** Default as `LoadModelOptions.kv`. */
+  readonly kv?: KvName
   readonly threads?: number
   /** Runs of each measurement. Default 3. */
   readonly repeat?: number
@@ -70,7 +72,7 @@ async function measureCheckpoint(
   try {
     const loader = new WeightLoader({ backend, tensors, precision, name: checkpoint.name, signal })
     const model = await loadLanguageModel(backend, config, loader, {
-      kvType: precision.kind === 'f32' ? 'F32' : 'F16',
+      kvType: KV_TYPES[request.kv ?? defaultKv(precision)],
     })
     const loadMs = performance.now() - start
     const fileBytes = [...tensors.values()].reduce((sum, { byteLength }) => sum + byteLength, 0)

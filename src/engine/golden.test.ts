@@ -114,3 +114,28 @@ describe.each(['q8', 'q4'] as const)('at %s', (precision) => {
     },
   )
 })
+
+/** Rounding keys and values to 11 or 8 bits; anything wrong would be as large as the logits themselves. */
+const CACHE_SHARE = { f16: 3e-3, q8: 3e-2 }
+
+describe.each(['f16', 'q8'] as const)('with keys and values at %s', (kv) => {
+  it.each(['smolvlm', 'llama3', 'qwen3', 'odd/smolvlm', 'odd/qwen2'])(
+    '%s stays near the reference, with the same bits on any thread count',
+    async (model) => {
+      const [run] = readGoldenRuns(model)
+      const results: Stages[] = []
+      for (const { create } of WASM) {
+        results.push(await traceRun(await load(create, model, { kv }), run!, 16))
+        await backend!.dispose()
+      }
+      const [relaxed, relaxedOneThread, baseline, unshared] = results
+      expectSameBytes(relaxedOneThread!, relaxed!)
+      expectSameBytes(unshared!, baseline!)
+      const expected = run!.stages.get('logits')!.data
+      const shares = results.map((result) => largestShare(result.get('logits')!.data, expected))
+      expect(Math.max(...shares)).toBeLessThan(CACHE_SHARE[kv])
+      // As far away as only a rounded cache is.
+      expect(Math.min(...shares)).toBeGreaterThan(1e-5)
+    },
+  )
+})

@@ -1,7 +1,7 @@
 /** The composition root: from a model reference to a model that answers. */
 import { createWasmBackend } from '../backend/wasm/wasm-backend.ts'
 import type { ImageDecoder } from '../image/decoder.ts'
-import { PRECISIONS } from '../models/precision.ts'
+import { KV_TYPES, PRECISIONS } from '../models/precision.ts'
 import { throwIfAborted } from '../shared/abort.ts'
 import { EngineError } from '../shared/errors.ts'
 import type { FileHost } from '../shared/model-files.ts'
@@ -87,7 +87,7 @@ async function loadParts(
 }
 
 function describe(
-  { name, backend, model, contextLength }: LoadedModel,
+  { name, backend, model, kv, contextLength }: LoadedModel,
   options: LoadModelOptions,
   fileBytes: number,
 ) {
@@ -99,6 +99,7 @@ function describe(
     imageTokensPerTile: pictures?.tokensPerFrame ?? 0,
     contextLength,
     precision: options.precision ?? 'auto',
+    kv,
     backend: backend.info.name,
     threads: backend.info.threads,
     fileBytes,
@@ -167,6 +168,7 @@ const RULES = {
     says: 'the path of an mmproj file',
   },
   precision: choiceRule(PRECISIONS),
+  kv: choiceRule(Object.keys(KV_TYPES)),
   threads: ANY_RULE, // the backend knows its bounds
   contextLength: wholeNumberRule(1, Number.MAX_SAFE_INTEGER, 'a whole number of at least 1'),
   imageTokens: IMAGE_TOKENS_RULE,

@@ -4,6 +4,7 @@ import type { PassQueue } from '../generation/pass-queue.ts'
 import type { ImageDecoder } from '../image/decoder.ts'
 import type { PreprocessorSettings } from '../image/preprocess.ts'
 import type { LanguageModel } from '../models/language-model.ts'
+import type { KvName } from '../models/precision.ts'
 import type { FileHost } from '../shared/model-files.ts'
 import type { ModelText } from './model-text.ts'
 
@@ -16,6 +17,8 @@ export interface LoadedModel {
   /** How pictures are prepared; undefined for text models. */
   readonly preprocessor: PreprocessorSettings | undefined
   readonly queue: PassQueue
+  /** How keys and values are kept. */
+  readonly kv: KvName
   readonly images: ImageDecoder
   readonly files: FileHost
   /** Longest conversation in tokens. */

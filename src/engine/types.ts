@@ -1,8 +1,8 @@
 /** What users of the library see: models, conversations, and the events of an answer. */
 import type { Detail } from '../image/preprocess.ts'
-import type { PrecisionName } from '../models/precision.ts'
+import type { KvName, PrecisionName } from '../models/precision.ts'
 
-export type { Detail, PrecisionName }
+export type { Detail, KvName, PrecisionName }
 
 /**
  * A picture: bytes of a file in any common format, a `Blob`, pixels, in Node a path or file URL, in a browser an address
@@ -28,6 +28,11 @@ export interface LoadModelOptions {
   readonly projector?: string
   /** Default `auto`: q8 for safetensors, GGUF files as they are. */
   readonly precision?: PrecisionName
+  /**
+   * How keys and values of conversations are kept: q8 takes 53% of f16's memory. Default f16, and f32 where the
+   * precision is f32.
+   */
+  readonly kv?: KvName
   /** Compute threads. Default: what suits the machine. */
   readonly threads?: number
   /** Longest conversation in tokens. Default: what the model was made for. */
@@ -274,6 +279,8 @@ export interface ModelInfo {
   readonly imageTokensPerTile: number
   readonly contextLength: number
   readonly precision: PrecisionName
+  /** How keys and values of conversations are kept. */
+  readonly kv: KvName
   /** `wasm-relaxed` or `wasm-baseline`. */
   readonly backend: string
   readonly threads: number

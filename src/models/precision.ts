@@ -1,10 +1,17 @@
 import { isFloatMatrixType, isMatrixType, type MatrixType } from '../backend/ops.ts'
 import type { TensorType } from '../quant/tensor-types.ts'
+import type { KvType } from './blocks/kv-cache.ts'
 
 /** `auto`: q8 for safetensors; GGUF files as they are. */
 export type PrecisionName = 'f32' | 'q8' | 'q4' | 'auto'
 
 export const PRECISIONS: readonly PrecisionName[] = ['f32', 'q8', 'q4', 'auto']
+
+/** How keys and values of conversations are kept. */
+export type KvName = 'f32' | 'f16' | 'q8'
+
+/** Names and what they are on the device. */
+export const KV_TYPES: Readonly<Record<KvName, KvType>> = { f32: 'F32', f16: 'F16', q8: 'Q8_0' }
 
 /** How the weights of one checkpoint are kept. */
 export interface Precision {
@@ -20,6 +27,11 @@ export type WeightRole = 'layer' | 'embedding' | 'output' | 'vision' | 'projecto
 export function choosePrecision(name: PrecisionName, container: 'safetensors' | 'gguf'): Precision {
   if (name !== 'auto') return { kind: name }
   return { kind: container === 'gguf' ? 'as-stored' : 'q8' }
+}
+
+/** With float32 weights float32, so that a trace can be held against others to the last digits. */
+export function defaultKv({ kind }: Precision): KvName {
+  return kind === 'f32' ? 'f32' : 'f16'
 }
 
 /**

@@ -80,6 +80,7 @@ export function createFakeModel({
         imageTokensPerTile: takesImages ? TOKENS_PER_IMAGE : 0,
         contextLength: 2048,
         precision: 'q8' as const,
+        kv: 'f16' as const,
         backend: 'wasm-relaxed',
         threads: 2,
         fileBytes: 100,
