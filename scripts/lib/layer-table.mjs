@@ -60,8 +60,10 @@ export const PACKAGE_HOMES = {
   '@hono/node-server': 'host',
   '@huggingface/jinja': 'text',
   '@huggingface/tokenizers': 'text',
+  'cmu-pronouncing-dictionary': 'speech',
   commander: 'cli',
   'eventsource-parser': 'assistant',
   hono: 'server',
+  'pinyin-pro': 'speech',
   sharp: 'host',
 }
