@@ -21,7 +21,7 @@ export interface Extent {
 }
 
 /** Read at a time: many small messages, or one look at a large one's beginning. */
-const WINDOW_BYTES = 64 * 1024
+const PAGE_BYTES = 64 * 1024
 const VARINT = 0
 const FIXED64 = 1
 const LENGTH_DELIMITED = 2
@@ -31,8 +31,8 @@ const MAX_VARINT_BYTES = 10
 
 export class MessageReader {
   readonly #source: ByteSource
-  #window: Uint8Array = new Uint8Array(0)
-  #windowOffset = 0
+  #page: Uint8Array = new Uint8Array(0)
+  #pageOffset = 0
 
   constructor(source: ByteSource) {
     this.#source = source
@@ -72,8 +72,8 @@ export class MessageReader {
   async text({ value, byteOffset }: Field, maxBytes: number): Promise<string> {
     if (value > maxBytes) throw this.#damaged(byteOffset, `a name of at most ${maxBytes} bytes`, `${value}`)
     await this.#load(byteOffset, value)
-    const start = byteOffset - this.#windowOffset
-    return new TextDecoder().decode(this.#window.subarray(start, start + value))
+    const start = byteOffset - this.#pageOffset
+    return new TextDecoder().decode(this.#page.subarray(start, start + value))
   }
 
   /** Numbers that stand one after the other in one field. */
@@ -93,7 +93,7 @@ export class MessageReader {
     let value = 0
     let scale = 1
     for (let index = 0; index < MAX_VARINT_BYTES && at + index < end; index++) {
-      const byte = this.#window[at + index - this.#windowOffset] as number
+      const byte = this.#page[at + index - this.#pageOffset] as number
       value += (byte & 0x7f) * scale
       if (byte < 0x80) {
         if (Number.isSafeInteger(value)) return [value, at + index + 1]
@@ -104,15 +104,15 @@ export class MessageReader {
     throw this.#damaged(at, 'a whole number below 2^53', 'something else')
   }
 
-  /** Makes the window hold these bytes. */
+  /** Makes the page hold these bytes. */
   async #load(byteOffset: number, byteLength: number): Promise<void> {
-    const start = byteOffset - this.#windowOffset
-    if (start >= 0 && start + byteLength <= this.#window.length) return
-    const length = Math.min(Math.max(byteLength, WINDOW_BYTES), this.#source.byteLength - byteOffset)
-    const window = new Uint8Array(Math.max(length, byteLength))
-    await this.#source.readInto(window, byteOffset)
-    this.#window = window
-    this.#windowOffset = byteOffset
+    const start = byteOffset - this.#pageOffset
+    if (start >= 0 && start + byteLength <= this.#page.length) return
+    const length = Math.min(Math.max(byteLength, PAGE_BYTES), this.#source.byteLength - byteOffset)
+    const page = new Uint8Array(Math.max(length, byteLength))
+    await this.#source.readInto(page, byteOffset)
+    this.#page = page
+    this.#pageOffset = byteOffset
   }
 
   #damaged(byteOffset: number, expected: string, found: string): EngineError {

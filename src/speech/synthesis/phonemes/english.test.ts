@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
-import { dictionary } from 'cmu-pronouncing-dictionary'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { createMemorySource } from '../../../shared/memory-source.ts'
 import { ipaOfArpabet } from './arpabet.ts'
-import { EnglishPhonemes } from './english.ts'
+import type { EnglishPhonemes } from './english.ts'
 import { type GuessSounds, loadLetterNetwork } from './letter-network.ts'
+import { loadEnglish } from './load-phonemes.ts'
 
 const ROOT = new URL('../../../../', import.meta.url)
 const read = (path: string) => new Uint8Array(readFileSync(new URL(path, ROOT)))
@@ -13,7 +13,7 @@ let guess: GuessSounds
 let english: EnglishPhonemes
 beforeAll(async () => {
   guess = await loadLetterNetwork(createMemorySource('letters', read('models/letters/model.safetensors')))
-  english = new EnglishPhonemes(dictionary, guess)
+  english = await loadEnglish(guess)
 })
 
 describe('the network for unknown words', () => {
