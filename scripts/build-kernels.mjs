@@ -25,6 +25,16 @@ const FILES = {
   rope: 'rope',
   storeRows: 'cache-rows',
   attention: 'attention',
+  siluMul: 'activations',
+  activate: 'activations',
+  leakyRelu: 'activations',
+  tanhSigmoidMul: 'activations',
+  groupNorm: 'norms',
+  unfoldRows: 'convolutions',
+  foldRows: 'convolutions',
+  depthwiseConv: 'convolutions',
+  lstmCell: 'recurrent',
+  localAttention: 'local-attention',
 }
 const fileOf = (/** @type {string} */ op) => FILES[op] ?? 'rows'
 

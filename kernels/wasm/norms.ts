@@ -91,3 +91,30 @@ export function layerNorm(
     }
   }
 }
+
+export function groupNorm(
+  x: usize, weight: usize, bias: usize, out: usize, rows: i32, columns: i32, groups: i32, epsilon: f32,
+  begin: i32, end: i32, scratch: usize,
+): void {
+  const width = columns / groups
+  const rowBytes = <usize>columns << 2
+  const count = <f64>rows * <f64>width
+  for (let group = begin; group < end; group++) {
+    const shift = (<usize>group * width) << 2
+    // Over minutes of sound float32 sums would lose their last digits; those of a row are exact enough.
+    let sum: f64 = 0
+    for (let row = 0; row < rows; row++) sum += <f64>sumRow(x + <usize>row * rowBytes + shift, width)
+    const mean = <f32>(sum / count)
+    let squares: f64 = 0
+    for (let row = 0; row < rows; row++) squares += <f64>sumSquares(x + <usize>row * rowBytes + shift, width, mean)
+    const factor = <f32>(1 / sqrt(squares / count + <f64>epsilon))
+    for (let row = 0; row < rows; row++) {
+      const from = x + <usize>row * rowBytes + shift
+      const to = out + <usize>row * rowBytes + shift
+      for (let i = 0; i < width; i++) {
+        const at = <usize>i << 2
+        store<f32>(to + at, (load<f32>(from + at) - mean) * factor * load<f32>(weight + shift + at) + load<f32>(bias + shift + at))
+      }
+    }
+  }
+}

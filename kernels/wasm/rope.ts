@@ -1,12 +1,12 @@
 // Rotary position embedding in place; cosines and sines come from the caller, who computes them in double precision.
 
 export function rope(
-  x: usize, table: usize, rows: i32, heads: i32, headDim: i32, pairing: i32, begin: i32, end: i32, scratch: usize,
+  x: usize, table: usize, rows: i32, heads: i32, headDim: i32, rotaryDim: i32, pairing: i32, begin: i32, end: i32, scratch: usize,
 ): void {
-  const half = headDim >> 1
+  const half = rotaryDim >> 1
   const headBytes = <usize>headDim << 2
   for (let row = begin; row < end; row++) {
-    const cosines = table + <usize>row * headBytes
+    const cosines = table + (<usize>row * rotaryDim << 2)
     const sines = cosines + (<usize>half << 2)
     let head = x + <usize>row * <usize>heads * headBytes
     for (let h = 0; h < heads; h++) {

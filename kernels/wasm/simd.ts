@@ -111,3 +111,24 @@ export function exp(x: v128): v128 {
 export function sigmoid(x: v128): v128 {
   return f32x4.div(v128.load(ONE), f32x4.add(v128.load(ONE), exp(f32x4.neg(x))))
 }
+
+/**
+ * tanh x, within 2 units in the last place: for |x| < 0.625 an odd polynomial (Cephes tanhf), which keeps small values
+ * exact to their last bits; further out 1 - 2 / (e^2|x| + 1) with the sign of x. NaN stays NaN.
+ */
+// @ts-ignore: decorator
+@inline
+export function tanh(x: v128): v128 {
+  const magnitude = f32x4.abs(x)
+  const square = f32x4.mul(x, x)
+  let p = f32x4.splat(-5.70498872745e-3)
+  p = madd(p, square, f32x4.splat(2.06390887954e-2))
+  p = madd(p, square, f32x4.splat(-5.37397155531e-2))
+  p = madd(p, square, f32x4.splat(1.33314422036e-1))
+  p = madd(p, square, f32x4.splat(-3.33332819422e-1))
+  const near = madd(f32x4.mul(p, square), x, x)
+  const power = exp(f32x4.add(magnitude, magnitude))
+  const far = f32x4.sub(v128.load(ONE), f32x4.div(f32x4.splat(2), f32x4.add(power, v128.load(ONE))))
+  const signed = v128.or(far, v128.and(x, i32x4.splat(0x80000000)))
+  return v128.bitselect(near, signed, f32x4.lt(magnitude, f32x4.splat(0.625)))
+}

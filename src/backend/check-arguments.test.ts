@@ -30,7 +30,7 @@ const RIGHT: Readonly<Record<OpName, Readonly<Record<string, number | string>>>>
   matmulFloat: { type: 'BF16', x: 24, matrix: 30, bias: 20, out: 40, m: 2, n: 5, k: 3, accumulate: 1 },
   rmsNorm: { x: 24, weight: 12, out: 24, rows: 2, columns: 3, epsilon: 1e-5 },
   layerNorm: { x: 24, weight: 12, bias: 12, out: 24, rows: 2, columns: 3, epsilon: 0 },
-  rope: { x: 192, table: 64, rows: 2, heads: 3, headDim: 8, pairing: 1 },
+  rope: { x: 192, table: 64, rows: 2, heads: 3, headDim: 8, rotaryDim: 8, pairing: 1 },
   storeRows: { type: 'F16', x: 48, out: 30, rows: 2, heads: 2, headDim: 3, headStride: 3 },
   attention: {
     ...{
@@ -53,6 +53,25 @@ const RIGHT: Readonly<Record<OpName, Readonly<Record<string, number | string>>>>
   addRows: { x: 24, y: 24, rows: 2, columns: 3 },
   copyRows: { source: 24, out: 24, rows: 2, columns: 3 },
   xorRows: { x: 24, out: 8, rows: 2, columns: 3 },
+  leakyRelu: { x: 24, rows: 2, columns: 3, slope: 0.1 },
+  unfoldRows: {
+    ...{ x: 60, out: 96, rows: 5, columns: 3, outRows: 4, kernel: 2, stride: 1, dilation: 1, padding: 1 },
+    firstRow: 0,
+  },
+  foldRows: {
+    ...{ x: 72, bias: 12, out: 48, rows: 3, columns: 3, outRows: 4, kernel: 2, stride: 1, padding: 0 },
+    ...{ firstRow: 0, firstInput: 0 },
+  },
+  depthwiseConv: {
+    ...{ x: 60, weight: 24, bias: 12, out: 60, rows: 5, columns: 3, kernel: 2, dilation: 1, padding: 1 },
+  },
+  tanhSigmoidMul: { x: 48, out: 24, rows: 2, columns: 3 },
+  groupNorm: { x: 48, weight: 24, bias: 24, out: 48, rows: 2, columns: 6, groups: 2, epsilon: 1e-5 },
+  lstmCell: { gates: 96, state: 48, rows: 2, hidden: 3 },
+  localAttention: {
+    ...{ q: 96, k: 96, v: 96, relativeKeys: 36, relativeValues: 36, out: 96, rows: 4, heads: 2, headDim: 3 },
+    ...{ scale: 0.5, left: 2, right: 1, reach: 1 },
+  },
   extractPatches: { pixels: 140, out: 96, channels: 1, height: 5, width: 7, patch: 2, patchRows: 2 },
   pixelShuffle: { x: 96, out: 96, gridRows: 4, gridColumns: 2, columns: 3, factor: 2 },
   poolRows: { x: 96, out: 24, rows: 2, gridColumns: 2, columns: 3, factor: 2 },
@@ -134,9 +153,11 @@ test.each([
   ['attention', { kvHeads: 3 }, 'expected "heads" to be a multiple of 3, found 4'],
   ['attention', { keys: 0 }, 'expected "keys" to be at least 1, found 0'],
   ['attention', { causal: 2 }, 'expected "causal" to be one of 0, 1, found 2'],
-  ['rope', { headDim: 7 }, 'expected "headDim" to be a multiple of 2, found 7'],
+  ['rope', { rotaryDim: 7 }, 'expected "rotaryDim" to be a multiple of 2, found 7'],
+  ['rope', { rotaryDim: 10 }, 'expected "rotaryDim" to be at most 8, found 10'],
+  ['groupNorm', { groups: 4 }, 'expected "columns" to be a multiple of 4, found 6'],
   ['rope', { pairing: 2 }, 'expected "pairing" to be one of 0, 1, found 2'],
-  ['activate', { kind: 3 }, 'expected "kind" to be one of 0, 1, 2, found 3'],
+  ['activate', { kind: 7 }, 'expected "kind" to be one of 0, 1, 2, 3, 4, 5, 6, found 7'],
   ['matmulFloat', { accumulate: 2 }, 'expected "accumulate" to be one of 0, 1, found 2'],
   ['packRows', { firstRow: 4 }, 'expected "firstRow" to be a multiple of 8, found 4'],
   ['pixelShuffle', { factor: 3 }, 'expected "gridRows" to be a multiple of 3, found 4'],

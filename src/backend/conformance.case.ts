@@ -16,6 +16,7 @@ import { MEMORY_CASES } from './conformance/memory-cases.case.ts'
 import type { ConformanceCase } from './conformance/op-case.case.ts'
 import { ORDER_CASES } from './conformance/order-cases.case.ts'
 import { rowCases } from './conformance/row-cases.case.ts'
+import { soundCases } from './conformance/sound-cases.case.ts'
 import { OPS, type OpName } from './ops.ts'
 import { createReferenceBackend } from './reference/reference-backend.ts'
 
@@ -36,7 +37,7 @@ export function runConformance(
   { skip = {} }: ConformanceOptions = {},
 ): void {
   const behaviours = [...ORDER_CASES, ...MEMORY_CASES]
-  const cases = [...matrixCases(), ...matmulCases(), ...rowCases(), ...attentionCases()]
+  const cases = [...matrixCases(), ...matmulCases(), ...rowCases(), ...soundCases(), ...attentionCases()]
   const skipped = cases.filter(({ op }) => skip[op] !== undefined).length
   const expectedRuns = cases.length - skipped + behaviours.length
   conformanceCounts.set(name, 0)

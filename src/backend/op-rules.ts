@@ -158,12 +158,14 @@ export const OP_RULES: { readonly [Name in OpName]: OpRules<OpArguments<Name>> }
   rope: {
     writes: 'x',
     positive: ['heads', 'headDim'],
-    byteLengths: ({ rows, heads, headDim }) => ({
+    byteLengths: ({ rows, heads, headDim, rotaryDim }) => ({
       x: rows * heads * headDim * 4,
-      table: rows * headDim * 4,
+      table: rows * rotaryDim * 4,
     }),
-    expects: ({ headDim, pairing }) =>
-      multipleOf('headDim', headDim, 2) ?? oneOf('pairing', pairing, Object.values(ROPE_PAIRINGS)),
+    expects: ({ headDim, rotaryDim, pairing }) =>
+      multipleOf('rotaryDim', rotaryDim, 2) ??
+      (rotaryDim > headDim ? `"rotaryDim" to be at most ${headDim}, found ${rotaryDim}` : undefined) ??
+      oneOf('pairing', pairing, Object.values(ROPE_PAIRINGS)),
   },
   storeRows: {
     writes: 'out',
@@ -212,6 +214,11 @@ export const OP_RULES: { readonly [Name in OpName]: OpRules<OpArguments<Name>> }
     byteLengths: ({ rows, columns }) => ({ x: rows * columns * 4 }),
     expects: ({ kind }) => oneOf('kind', kind, Object.values(ACTIVATIONS)),
   },
+  leakyRelu: {
+    writes: 'x',
+    positive: ['columns'],
+    byteLengths: ({ rows, columns }) => ({ x: rows * columns * 4 }),
+  },
   addRows: {
     writes: 'x',
     inPlace: ['y'],
@@ -227,6 +234,67 @@ export const OP_RULES: { readonly [Name in OpName]: OpRules<OpArguments<Name>> }
     writes: 'out',
     positive: ['columns'],
     byteLengths: ({ rows, columns }) => ({ x: rows * columns * 4, out: rows * 4 }),
+  },
+  unfoldRows: {
+    writes: 'out',
+    positive: ['columns', 'kernel', 'stride', 'dilation'],
+    byteLengths: ({ rows, columns, outRows, kernel }) => ({
+      x: rows * columns * 4,
+      out: outRows * kernel * columns * 4,
+    }),
+  },
+  foldRows: {
+    writes: 'out',
+    positive: ['columns', 'kernel', 'stride'],
+    byteLengths: ({ rows, columns, outRows, kernel }) => ({
+      x: rows * kernel * columns * 4,
+      bias: columns * 4,
+      out: outRows * columns * 4,
+    }),
+  },
+  depthwiseConv: {
+    writes: 'out',
+    positive: ['columns', 'kernel', 'dilation'],
+    byteLengths: ({ rows, columns, kernel }) => ({
+      x: rows * columns * 4,
+      weight: kernel * columns * 4,
+      bias: columns * 4,
+      out: rows * columns * 4,
+    }),
+  },
+  tanhSigmoidMul: {
+    writes: 'out',
+    positive: ['columns'],
+    byteLengths: ({ rows, columns }) => ({ x: rows * 2 * columns * 4, out: rows * columns * 4 }),
+  },
+  groupNorm: {
+    writes: 'out',
+    inPlace: ['x'],
+    positive: ['columns', 'groups'],
+    byteLengths: ({ rows, columns }) => ({
+      x: rows * columns * 4,
+      weight: columns * 4,
+      bias: columns * 4,
+      out: rows * columns * 4,
+    }),
+    expects: ({ columns, groups }) => multipleOf('columns', columns, groups),
+  },
+  lstmCell: {
+    writes: 'state',
+    positive: ['hidden'],
+    byteLengths: ({ rows, hidden }) => ({ gates: rows * 4 * hidden * 4, state: rows * 2 * hidden * 4 }),
+  },
+  localAttention: {
+    writes: 'out',
+    positive: ['heads', 'headDim'],
+    byteLengths: ({ rows, heads, headDim, reach }) => ({
+      q: rows * heads * headDim * 4,
+      k: rows * heads * headDim * 4,
+      v: rows * heads * headDim * 4,
+      relativeKeys: (2 * reach + 1) * headDim * 4,
+      relativeValues: (2 * reach + 1) * headDim * 4,
+      out: rows * heads * headDim * 4,
+    }),
   },
   extractPatches: {
     writes: 'out',

@@ -37,7 +37,15 @@ export function isFloatMatrixType(type: MatrixType): type is FloatMatrixType {
 }
 
 /** Activation functions of `activate`. */
-export const ACTIVATIONS = { geluTanh: 0, geluQuick: 1, geluErf: 2 } as const
+export const ACTIVATIONS = {
+  geluTanh: 0,
+  geluQuick: 1,
+  geluErf: 2,
+  relu: 3,
+  tanh: 4,
+  sigmoid: 5,
+  silu: 6,
+} as const
 export type Activation = keyof typeof ACTIVATIONS
 
 /** How `rope` pairs the elements of a head: (i, i + d/2) as in Hugging Face, or (2i, 2i + 1) as in GGUF arch llama. */
@@ -197,14 +205,15 @@ export const OPS = {
     work: { over: 'rows', per: 1 },
     tolerance: F32_REDUCTION,
   },
-  /** Rotary position embedding in place. Row r turns by row r of the tables. */
+  /** Rotary position embedding in place, of the first `rotaryDim` elements of each head. Row r turns by row r of the tables. */
   rope: {
     args: {
       x: 'buffer', // f32 (rows, heads, headDim)
-      table: 'buffer', // f32 (rows, 2, headDim / 2): cosines, then sines
+      table: 'buffer', // f32 (rows, 2, rotaryDim / 2): cosines, then sines
       rows: 'integer',
       heads: 'integer',
       headDim: 'integer',
+      rotaryDim: 'integer', // even, at most headDim
       pairing: 'integer', // ROPE_PAIRINGS
     },
     work: { over: 'rows', per: 1 },
@@ -278,6 +287,17 @@ export const OPS = {
     work: { over: 'rows', per: 1 },
     tolerance: 2e-6,
   },
+  /** `x = x < 0 ? slope * x : x` in place. */
+  leakyRelu: {
+    args: {
+      x: 'buffer', // f32 (rows, columns)
+      rows: 'integer',
+      columns: 'integer',
+      slope: 'float',
+    },
+    work: { over: 'rows', per: 1 },
+    tolerance: 0,
+  },
   /** `x += y`. */
   addRows: {
     args: {
@@ -310,6 +330,125 @@ export const OPS = {
     },
     work: { over: 'rows', per: 1 },
     tolerance: 0,
+  },
+  /**
+   * Windows of a convolution over time, each as one row: row r holds rows (firstRow + r) * stride - padding + tap * dilation
+   * of x for every tap, zeros where x has none. Conv1d is this and a linear layer with weights (out, kernel * columns).
+   */
+  unfoldRows: {
+    args: {
+      x: 'buffer', // f32 (rows, columns)
+      out: 'buffer', // f32 (outRows, kernel, columns)
+      rows: 'integer',
+      columns: 'integer',
+      outRows: 'integer',
+      kernel: 'integer',
+      stride: 'integer',
+      dilation: 'integer',
+      padding: 'integer', // zeros before x
+      firstRow: 'integer', // of the output, so that long inputs go in pieces
+    },
+    work: { over: 'outRows', per: 1 },
+    tolerance: 0,
+  },
+  /**
+   * The opposite: adds up overlapping windows. Row r of out is bias + the sum of x[i - firstInput, tap] over all i, tap with
+   * i * stride + tap = firstRow + r + padding. A transposed convolution is a linear layer with weights
+   * (kernel * columns, in) and this.
+   */
+  foldRows: {
+    args: {
+      x: 'buffer', // f32 (rows, kernel, columns)
+      bias: 'optional-buffer', // f32 (columns)
+      out: 'buffer', // f32 (outRows, columns)
+      rows: 'integer',
+      columns: 'integer',
+      outRows: 'integer',
+      kernel: 'integer',
+      stride: 'integer',
+      padding: 'integer', // rows cut off before the output
+      firstRow: 'integer', // of the output
+      firstInput: 'integer', // which input row the first row of x is
+    },
+    work: { over: 'outRows', per: 1 },
+    tolerance: 0,
+  },
+  /** A convolution over time whose channels do not mix: stride 1, as many rows as x has, zeros around it. */
+  depthwiseConv: {
+    args: {
+      x: 'buffer', // f32 (rows, columns)
+      weight: 'buffer', // f32 (kernel, columns)
+      bias: 'optional-buffer', // f32 (columns)
+      out: 'buffer', // f32 (rows, columns)
+      rows: 'integer',
+      columns: 'integer',
+      kernel: 'integer',
+      dilation: 'integer',
+      padding: 'integer', // zeros before x
+    },
+    work: { over: 'rows', per: 1 },
+    tolerance: F32_REDUCTION,
+  },
+  /** WaveNet's gate: `out = tanh(first half of the row) * sigmoid(second half)`. */
+  tanhSigmoidMul: {
+    args: {
+      x: 'buffer', // f32 (rows, 2 * columns)
+      out: 'buffer', // f32 (rows, columns)
+      rows: 'integer',
+      columns: 'integer',
+    },
+    work: { over: 'rows', per: 1 },
+    tolerance: 2e-6,
+  },
+  /** Normalises each group of neighbouring columns over all rows, then `* weight + bias` per column. */
+  groupNorm: {
+    args: {
+      x: 'buffer', // f32 (rows, columns)
+      weight: 'buffer', // f32 (columns)
+      bias: 'buffer', // f32 (columns)
+      out: 'buffer', // f32 (rows, columns)
+      rows: 'integer',
+      columns: 'integer',
+      groups: 'integer', // divides columns
+      epsilon: 'float',
+    },
+    work: { over: 'groups', per: 1 },
+    tolerance: F32_REDUCTION,
+  },
+  /** A step of an LSTM. `c = sigmoid(f) * c + sigmoid(i) * tanh(g)`, `h = sigmoid(o) * tanh(c)`. */
+  lstmCell: {
+    args: {
+      gates: 'buffer', // f32 (rows, 4, hidden): i, f, g, o as in PyTorch
+      state: 'buffer', // f32 (rows, 2, hidden): h, c; only c is read
+      rows: 'integer',
+      hidden: 'integer',
+    },
+    work: { over: 'rows', per: 1 },
+    tolerance: 2e-6,
+  },
+  /**
+   * Attention of a sequence to itself, without causal mask. With a window, query i sees key j where 0 <= i - j < left or
+   * 0 < j - i < right; 0 and 0 is no window. With relative positions (VITS), keys at a distance of at most `reach` add
+   * q · relativeKeys[j - i + reach] to the score before scaling, and weight * relativeValues[j - i + reach] to the result.
+   */
+  localAttention: {
+    args: {
+      q: 'buffer', // f32 (rows, heads, headDim)
+      k: 'buffer', // f32 (rows, heads, headDim)
+      v: 'buffer', // f32 (rows, heads, headDim)
+      relativeKeys: 'optional-buffer', // f32 (2 * reach + 1, headDim)
+      relativeValues: 'optional-buffer', // f32 (2 * reach + 1, headDim)
+      out: 'buffer', // f32 (rows, heads, headDim)
+      rows: 'integer',
+      heads: 'integer',
+      headDim: 'integer',
+      scale: 'float',
+      left: 'integer',
+      right: 'integer',
+      reach: 'integer',
+    },
+    work: { over: 'rows', per: 1 },
+    tolerance: 2e-5,
   },
   /** Square patches of a planar picture as rows: (channel, y, x) inside a patch; patches row by row. Rests are cut off. */
   extractPatches: {

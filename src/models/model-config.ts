@@ -1,5 +1,8 @@
 import type { Activation, RopePairing } from '../backend/ops.ts'
 
+/** The activation functions of transformers' feed-forward layers. */
+export type Gelu = Extract<Activation, `gelu${string}`>
+
 /** A decoder-only transformer of the Llama kind; families differ in these values only. */
 export interface DecoderConfig {
   /** Width of the residual stream. */
@@ -38,7 +41,7 @@ export interface VisionConfig {
   readonly patchSize: number
   /** Of LayerNorm. */
   readonly epsilon: number
-  readonly activation: Activation
+  readonly activation: Gelu
   readonly patchBias: boolean
   /** A learned token before the patches, dropped from the result. */
   readonly classToken: boolean
@@ -53,7 +56,7 @@ export type ProjectorConfig =
   | {
       readonly kind: 'mlp'
       readonly hiddenDim: number
-      readonly activation: Activation
+      readonly activation: Gelu
       readonly bias: boolean
     }
 

@@ -94,6 +94,9 @@ function ropeCases(): ConformanceCase[] {
   ] as const
   return Object.values(ROPE_PAIRINGS).flatMap((pairing) => [
     ...shapes.map(([rows, heads, headDim]) => ropeCase(rows, heads, headDim, pairing, 'normal')),
+    ropeCase(5, 8, 36, pairing, 'normal', 32),
+    ropeCase(4, 3, 52, pairing, 'normal', 32),
+    ropeCase(3, 2, 9, pairing, 'normal', 2),
     ropeCase(3, 3, 64, pairing, 'zeros'),
     ropeCase(3, 3, 64, pairing, 'denormals'),
     ropeCase(3, 3, 64, pairing, 'large'),
@@ -107,18 +110,19 @@ function ropeCase(
   headDim: number,
   pairing: number,
   character: Character,
+  rotaryDim = headDim,
 ): ConformanceCase {
   return defineCase('rope', {
-    scalars: { rows, heads, headDim, pairing },
+    scalars: { rows, heads, headDim, rotaryDim, pairing },
     data: character,
     contents: (random) => {
-      const half = headDim / 2
-      const table = new Float32Array(rows * headDim)
+      const half = rotaryDim / 2
+      const table = new Float32Array(rows * rotaryDim)
       for (let row = 0; row < rows; row++) {
         for (let i = 0; i < half; i++) {
           const angle = random.next() * 1000
-          table[row * headDim + i] = Math.cos(angle)
-          table[row * headDim + half + i] = Math.sin(angle)
+          table[row * rotaryDim + i] = Math.cos(angle)
+          table[row * rotaryDim + half + i] = Math.sin(angle)
         }
       }
       return { x: update(floats(random, rows * heads * headDim, character)), table: input(bytesOf(table)) }
@@ -167,6 +171,18 @@ function activateCases(): ConformanceCase[] {
       contents: () => ({ x: update(bytesOf(sweep().map((value) => value / 16))) }),
     }),
   ])
+}
+
+function leakyReluCases(): ConformanceCase[] {
+  return POINTWISE_SHAPES.flatMap(([rows, columns, character]) =>
+    [0.1, 0].map((slope) =>
+      defineCase('leakyRelu', {
+        scalars: { rows, columns, slope },
+        data: character,
+        contents: (random) => ({ x: update(floats(random, rows * columns, character)) }),
+      }),
+    ),
+  )
 }
 
 function siluMulCases(): ConformanceCase[] {
@@ -331,6 +347,7 @@ export function rowCases(): ConformanceCase[] {
     constantRowsCase(),
     ...ropeCases(),
     ...activateCases(),
+    ...leakyReluCases(),
     ...siluMulCases(),
     ...addCases(),
     ...copyCases(),

@@ -32,3 +32,24 @@ export function layerNorm(args: OpArguments<'layerNorm'>): void {
     })
   }
 }
+
+export function groupNorm(args: OpArguments<'groupNorm'>): void {
+  const { x, weight, bias, out, rows, columns, groups, epsilon } = args
+  const source = floatsAt(x, rows * columns)
+  const target = floatsAt(out, rows * columns)
+  const weights = floatsAt(weight, columns)
+  const biases = floatsAt(bias, columns)
+  const groupOf = (index: number): number => Math.floor((index % columns) / (columns / groups))
+  for (let group = 0; group < groups; group++) {
+    const members = Array.from(source.keys()).filter((index) => groupOf(index) === group)
+    const values = members.map((index) => source[index] as number)
+    const mean = values.reduce((sum, value) => sum + value, 0) / values.length
+    const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length
+    const deviation = Math.sqrt(variance + epsilon)
+    members.forEach((index, i) => {
+      const column = index % columns
+      const normal = ((values[i] as number) - mean) / deviation
+      target[index] = normal * (weights[column] as number) + (biases[column] as number)
+    })
+  }
+}

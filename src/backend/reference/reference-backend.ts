@@ -8,13 +8,16 @@ import type { Backend, BufferRef, DeviceBuffer, OpArguments } from '../backend.t
 import { checkArguments, checkRange } from '../check-arguments.ts'
 import { rawRowByteLength } from '../matrix-rows.ts'
 import { type MatrixType, OPS, type OpName } from '../ops.ts'
-import { activate, siluMul } from './activation.ts'
+import { activate, leakyRelu, siluMul, tanhSigmoidMul } from './activation.ts'
 import { attention } from './attention.ts'
 import { storeRows } from './cache-rows.ts'
+import { depthwiseConv, foldRows, unfoldRows } from './convolution.ts'
+import { localAttention } from './local-attention.ts'
+import { lstmCell } from './lstm-cell.ts'
 import { matmulFloat, matmulQuantized } from './matmul.ts'
 import { decodeRows, encodeRows, gatherRows, packRows } from './matrix.ts'
 import { bytesAt, ReferenceBuffer } from './memory.ts'
-import { layerNorm, rmsNorm } from './norm.ts'
+import { groupNorm, layerNorm, rmsNorm } from './norm.ts'
 import { extractPatches, pixelShuffle, poolRows } from './picture.ts'
 import { quantizeRows } from './quantize-rows.ts'
 import { rope } from './rope.ts'
@@ -35,9 +38,17 @@ const OPERATIONS: { readonly [Name in OpName]: (args: OpArguments<Name>) => void
   attention,
   siluMul,
   activate,
+  leakyRelu,
   addRows,
   copyRows,
   xorRows,
+  unfoldRows,
+  foldRows,
+  depthwiseConv,
+  tanhSigmoidMul,
+  groupNorm,
+  lstmCell,
+  localAttention,
   extractPatches,
   pixelShuffle,
   poolRows,

@@ -11,7 +11,7 @@ test.each([
   const table = Float32Array.of(0, 0, 1, 1)
   const found = await runFloatOp(
     'rope',
-    { x, table, rows: 1, heads: 1, headDim: 4, pairing: ROPE_PAIRINGS[pairing] },
+    { x, table, rows: 1, heads: 1, headDim: 4, rotaryDim: 4, pairing: ROPE_PAIRINGS[pairing] },
     'x',
   )
   expect([...found]).toEqual(expected)
@@ -29,6 +29,7 @@ test.each(['half', 'adjacent'] as const)(
         rows: vector.number('rows'),
         heads: vector.number('heads'),
         headDim: vector.number('headDim'),
+        rotaryDim: vector.number('headDim'),
         pairing: ROPE_PAIRINGS[pairing],
       },
       'x',

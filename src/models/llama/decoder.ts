@@ -180,8 +180,16 @@ export class Decoder {
     if (layer.attnQNorm) this.#rmsNorm(q, layer.attnQNorm, q, rows * heads, headDim)
     if (layer.attnKNorm) this.#rmsNorm(k, layer.attnKNorm, k, rows * kvHeads, headDim)
     const pairing = ropePairing === 'half' ? 0 : 1
-    backend.enqueue('rope', { x: q, table: angles, rows, heads, headDim, pairing })
-    backend.enqueue('rope', { x: k, table: angles, rows, heads: kvHeads, headDim, pairing })
+    backend.enqueue('rope', { x: q, table: angles, rows, heads, headDim, rotaryDim: headDim, pairing })
+    backend.enqueue('rope', {
+      x: k,
+      table: angles,
+      rows,
+      heads: kvHeads,
+      headDim,
+      rotaryDim: headDim,
+      pairing,
+    })
     const here = cache.at(index, position)
     const { headStride } = here
     const { type } = cache

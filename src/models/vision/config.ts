@@ -1,13 +1,12 @@
 /** Configurations of vision towers: SigLIP as in Idefics3, CLIP as in LLaVA; from JSON and from mmproj metadata. */
-import type { Activation } from '../../backend/ops.ts'
 import type { GgufFile } from '../../formats/gguf/load-gguf.ts'
 import { optional, requireBoolean, requireNumber, requireNumbers } from '../../formats/gguf/metadata.ts'
 import type { ConfigFields } from '../config-fields.ts'
 import { fieldError, requirePositive, requireSize } from '../gguf-fields.ts'
 import { headProblem } from '../head-sizes.ts'
-import type { VisionConfig } from '../model-config.ts'
+import type { Gelu, VisionConfig } from '../model-config.ts'
 
-export const ACTIVATION_NAMES: Readonly<Record<string, Activation>> = {
+export const ACTIVATION_NAMES: Readonly<Record<string, Gelu>> = {
   gelu_pytorch_tanh: 'geluTanh',
   gelu_new: 'geluTanh',
   quick_gelu: 'geluQuick',
@@ -116,7 +115,7 @@ function readFeatureLayers(gguf: GgufFile): readonly number[] {
   return typeof gguf.metadata.get(key) === 'number' ? [requireNumber(gguf, key)] : requireNumbers(gguf, key)
 }
 
-function ggufActivation(gguf: GgufFile): Activation {
+function ggufActivation(gguf: GgufFile): Gelu {
   if (optional(gguf, 'clip.use_gelu', requireBoolean)) return 'geluTanh'
   return 'geluQuick'
 }

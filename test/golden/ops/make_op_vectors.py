@@ -236,7 +236,110 @@ def cache():
     }, q=q, k=k, v=v, expected=out[0].permute(1, 0, 2).numpy())
 
 
-for make in (norms, rope, attention, activations, pictures, quantized, linear, pools, cache):
+def more_activations():
+    x = normal(97, scale=4)
+    for name, function in [("relu", F.relu), ("tanh", torch.tanh), ("sigmoid", torch.sigmoid), ("silu", F.silu)]:
+        record(name, {}, x=x, expected=function(double(x)).numpy())
+    record("leakyRelu", {"slope": 0.1}, x=x, expected=F.leaky_relu(double(x), float(np.float32(0.1))).numpy())
+
+
+def partial_rope():
+    # As Moonshine: pairs of neighbours, the first 6 of 10 elements of a head.
+    rows, heads, head_dim, rotary = 4, 3, 10, 6
+    x = normal(rows, heads, head_dim)
+    angles = np.array([0, 1, 7, 1000])[:, None] * 10000.0 ** (-np.arange(0, rotary, 2) / rotary)
+    cos, sin = np.cos(angles).astype(np.float32), np.sin(angles).astype(np.float32)
+    from transformers.models.moonshine.modeling_moonshine import apply_rotary_pos_emb as moonshine_rope
+
+    states = double(x).permute(1, 0, 2)[None]
+    both = [torch.cat([double(part), double(part)], dim=-1)[None] for part in (cos, sin)]
+    turned, _ = moonshine_rope(states, states, *both)
+    record("rope partial", {"rows": rows, "heads": heads, "headDim": head_dim, "rotaryDim": rotary}, x=x,
+           table=np.stack([cos, sin], axis=1), expected=turned[0].permute(1, 0, 2).numpy())
+
+
+def convolutions():
+    rows, columns, out = 11, 3, 4
+    x, bias = normal(rows, columns), normal(out)
+    for name, kernel, stride, dilation, padding in [("plain", 3, 1, 1, 1), ("strided", 5, 2, 1, 2), ("dilated", 3, 1, 3, 3), ("causal", 5, 2, 1, 4)]:
+        weight = normal(out, columns, kernel)
+        padded = F.pad(double(x).T[None], (padding, padding if name != "causal" else 0))
+        expected = F.conv1d(padded, double(weight), double(bias), stride=stride, dilation=dilation)[0].T
+        numbers = {"rows": rows, "columns": columns, "outRows": expected.shape[0], "out": out, "kernel": kernel,
+                   "stride": stride, "dilation": dilation, "padding": padding}
+        record(f"conv1d {name}", numbers, x=x, weight=weight, bias=bias, expected=expected.numpy())
+    for name, kernel, stride, padding in [("double", 8, 4, 2), ("odd", 7, 3, 2)]:
+        weight = normal(columns, out, kernel)
+        expected = F.conv_transpose1d(double(x).T[None], double(weight), double(bias), stride=stride, padding=padding)[0].T
+        numbers = {"rows": rows, "columns": columns, "outRows": expected.shape[0], "out": out, "kernel": kernel,
+                   "stride": stride, "padding": padding}
+        record(f"convTranspose1d {name}", numbers, x=x, weight=weight, bias=bias, expected=expected.numpy())
+    weight, bias = normal(columns, 1, 3), normal(columns)
+    expected = F.conv1d(double(x).T[None], double(weight), double(bias), dilation=2, padding=2, groups=columns)[0].T
+    record("depthwiseConv", {"rows": rows, "columns": columns, "kernel": 3, "dilation": 2, "padding": 2}, x=x,
+           weight=weight[:, 0].T, bias=bias, expected=expected.numpy())
+
+
+def gates():
+    rows, columns = 4, 5
+    x = normal(rows, 2 * columns, scale=2)
+    first, second = double(x).split(columns, dim=1)
+    record("tanhSigmoidMul", {"rows": rows, "columns": columns}, x=x, expected=(torch.tanh(first) * torch.sigmoid(second)).numpy())
+    cell = torch.nn.LSTMCell(3, columns).double()
+    inputs, h, c = torch.randn(rows, 3, dtype=torch.float64), normal(rows, columns), normal(rows, columns)
+    gates = F.linear(inputs, cell.weight_ih, cell.bias_ih) + F.linear(double(h), cell.weight_hh, cell.bias_hh)
+    gates = gates.detach().numpy().astype(np.float32)
+    with torch.no_grad():
+        # The same step, from the gates as float32 holds them.
+        i, f, g, o = double(gates).split(columns, dim=1)
+        after = torch.sigmoid(f) * double(c) + torch.sigmoid(i) * torch.tanh(g)
+        expected = torch.stack([torch.sigmoid(o) * torch.tanh(after), after], dim=1)
+        exact = torch.stack(cell(inputs, (double(h), double(c))), dim=1)
+        assert torch.allclose(expected, exact, atol=1e-5)
+    record("lstmCell", {"rows": rows, "hidden": columns}, gates=gates, state=np.stack([h, c], axis=1), expected=expected.numpy())
+
+
+def group_norm():
+    rows, columns, groups = 6, 8, 2
+    x, weight, bias = normal(rows, columns, scale=3), normal(columns), normal(columns)
+    expected = F.group_norm(double(x).T[None], groups, double(weight), double(bias), 1e-5)[0].T
+    record("groupNorm", {"rows": rows, "columns": columns, "groups": groups, "epsilon": 1e-5}, x=x, weight=weight, bias=bias, expected=expected.numpy())
+
+
+def local_attention():
+    from transformers import VitsConfig
+    from transformers.models.vits.modeling_vits import VitsAttention
+
+    rows, heads, head_dim, reach = 9, 2, 6, 4
+    for rows in (9, 3):
+        module = VitsAttention(VitsConfig(hidden_size=heads * head_dim, num_attention_heads=heads, window_size=reach, attention_dropout=0.0)).double().eval()
+        q, k, v = (normal(rows, heads, head_dim, scale=2) for _ in range(3))
+        rel_k, rel_v = normal(2 * reach + 1, head_dim), normal(2 * reach + 1, head_dim)
+        with torch.no_grad():
+            for name in ("q_proj", "k_proj", "v_proj", "out_proj"):
+                getattr(module, name).weight.copy_(torch.eye(heads * head_dim))
+                getattr(module, name).bias.zero_()
+            module.emb_rel_k.copy_(double(rel_k)[None])
+            module.emb_rel_v.copy_(double(rel_v)[None])
+            # The projections are identities, so one input cannot give three different results: exchange them.
+            module.q_proj.forward = lambda _: double(q).reshape(1, rows, -1)
+            module.k_proj.forward = lambda _: double(k).reshape(1, rows, -1)
+            module.v_proj.forward = lambda _: double(v).reshape(1, rows, -1)
+            expected, _ = module(torch.zeros(1, rows, heads * head_dim, dtype=torch.float64))
+        record(f"localAttention distances {rows}", {"rows": rows, "heads": heads, "headDim": head_dim, "reach": reach, "scale": head_dim**-0.5,
+               "left": 0, "right": 0}, q=q, k=k, v=v, relativeKeys=rel_k, relativeValues=rel_v, expected=expected[0].reshape(rows, heads, head_dim).numpy())
+    rows, left, right = 12, 4, 2
+    q, k, v = (normal(rows, heads, head_dim, scale=2) for _ in range(3))
+    distance = torch.arange(rows)[:, None] - torch.arange(rows)[None]
+    visible = ((distance >= 0) & (distance < left)) | ((distance < 0) & (-distance < right))
+    per_head = [double(part).permute(1, 0, 2)[None] for part in (q, k, v)]
+    expected = F.scaled_dot_product_attention(*per_head, attn_mask=visible)[0].permute(1, 0, 2)
+    record("localAttention window", {"rows": rows, "heads": heads, "headDim": head_dim, "reach": 0, "scale": head_dim**-0.5,
+           "left": left, "right": right}, q=q, k=k, v=v, expected=expected.numpy())
+
+
+for make in (norms, rope, attention, activations, pictures, quantized, linear, pools, cache, more_activations, partial_rope,
+             convolutions, gates, group_norm, local_attention):
     make()
 lines = (f"  {json.dumps(name)}: {json.dumps(vector)}" for name, vector in vectors.items())
 (HERE / "vectors.json").write_text("{\n" + ",\n".join(lines) + "\n}\n")
