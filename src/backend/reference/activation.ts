@@ -15,7 +15,7 @@ const FUNCTIONS: Readonly<Record<Activation, (x: number) => number>> = {
   geluTanh: (x) => 0.5 * x * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (x + 0.044715 * x ** 3))),
   geluQuick: (x) => x * sigmoid(1.702 * x),
   geluErf: (x) => 0.5 * x * (1 + erf(x / Math.SQRT2)),
-  relu: (x) => (x < 0 ? 0 : x),
+  relu: (x) => Math.max(x, 0),
   tanh: Math.tanh,
   sigmoid,
   silu: (x) => x * sigmoid(x),
