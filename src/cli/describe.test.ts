@@ -132,7 +132,15 @@ describe('onsight describe', () => {
         firstTokenMs: 31.25,
         tokensPerSecond: 40.12,
       },
-      image: { width: 640, height: 480, usedWidth: 512, usedHeight: 384, tiles: 4, orientation: 6 },
+      image: {
+        width: 640,
+        height: 480,
+        usedWidth: 512,
+        usedHeight: 384,
+        tiles: 4,
+        orientation: 6,
+        cached: false,
+      },
     })
   })
 

@@ -30,6 +30,7 @@ export const IMAGE_REPORT: ImageReport = {
   tiles: 4,
   orientation: 6,
   detail: 'high',
+  cached: false,
 }
 
 export const BENCH_REPORT: BenchReport = {

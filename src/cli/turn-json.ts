@@ -34,9 +34,9 @@ function describeTrimmed({ droppedTurns, droppedImages, summary }: ContextTrimme
   return { droppedTurns, droppedImages, ...(summary !== undefined && { summary }) }
 }
 
-function describeImage(report: ImageReport): Record<string, number> {
-  const { width, height, usedWidth, usedHeight, tiles, orientation } = report
-  return { width, height, usedWidth, usedHeight, tiles, orientation }
+function describeImage(report: ImageReport): Record<string, number | boolean> {
+  const { width, height, usedWidth, usedHeight, tiles, orientation, cached } = report
+  return { width, height, usedWidth, usedHeight, tiles, orientation, cached }
 }
 
 /** Hundredths: more digits are noise. */

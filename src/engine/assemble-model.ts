@@ -15,6 +15,7 @@ import { loadPreprocessor } from './load-preprocessor.ts'
 import type { LoadedModel } from './loaded-model.ts'
 import { loadModelText, type ModelText } from './model-text.ts'
 import type { OpenedCheckpoint } from './open-checkpoint.ts'
+import { PictureCache } from './picture-cache.ts'
 import type { LoadModelOptions } from './types.ts'
 
 /** A model whose configuration, text and picture settings are read and fit together; no weight is read yet. */
@@ -38,10 +39,13 @@ export async function prepareModel(opened: OpenedCheckpoint): Promise<PreparedMo
   return { name, container, config, tensors, text, preprocessor, fileBytes }
 }
 
+/** Eight pictures of SmolVLM-500M at full detail, or 130 at low; three of LLaVA 7B. */
+const DEFAULT_IMAGE_CACHE_BYTES = 32 * 2 ** 20
+
 export interface AssembleOptions
   extends Pick<
     LoadModelOptions,
-    'precision' | 'kv' | 'contextLength' | 'imageTokens' | 'onProgress' | 'signal'
+    'precision' | 'kv' | 'contextLength' | 'imageTokens' | 'imageCacheBytes' | 'onProgress' | 'signal'
   > {
   /** Most tokens of one pass through the decoder. Default: the model's own. */
   readonly maxPassTokens?: number
@@ -81,6 +85,7 @@ export async function assembleModel(
     preprocessor,
     queue: new PassQueue(),
     kv,
+    pictureCache: new PictureCache(backend, options.imageCacheBytes ?? DEFAULT_IMAGE_CACHE_BYTES),
     images: host.images,
     files: host.files,
     contextLength: Math.min(options.contextLength ?? contextLength, contextLength),

@@ -9,7 +9,7 @@ import { checkOptions, choiceRule, FLAG_RULE, type OptionRules, TEXT_RULE } from
 import { fitContext } from './fit-context.ts'
 import { resolveGenerationOptions } from './generation-options.ts'
 import type { LoadedModel } from './loaded-model.ts'
-import { encodePicture, type Picture, preparePicture } from './picture.ts'
+import { encodePicture, findPicture, type Picture, type PreparedPicture } from './picture.ts'
 import { AnswerClock, streamAnswer } from './stream-answer.ts'
 import {
   describeTurn,
@@ -121,7 +121,7 @@ export class Conversation implements Chat {
     const { loaded, session } = this.#open
     this.#open = undefined
     session.dispose()
-    freePictures(loaded, picturesOf(this.#turns))
+    releasePictures(loaded, picturesOf(this.#turns))
     this.#turns = []
   }
 
@@ -155,7 +155,7 @@ export class Conversation implements Chat {
       const pictures = new Set(picturesOf(kept))
       const gone = [...picturesOf(this.#turns), ...fresh].filter((picture) => !pictures.has(picture))
       this.#turns = kept
-      freePictures(loaded, gone)
+      releasePictures(loaded, gone)
     }
     try {
       let prompt: Prompt
@@ -194,7 +194,7 @@ export class Conversation implements Chat {
     } finally {
       // Whoever stopped listening in the middle of an answer has heard its beginning.
       if (!isKept && heard !== '') keep(heard)
-      if (!isKept) freePictures(loaded, fresh)
+      if (!isKept) releasePictures(loaded, fresh)
     }
   }
 }
@@ -216,7 +216,7 @@ function composeTurns({ loaded, isPlain }: OpenConversation, turns: readonly Enc
   )
 }
 
-/** Encodes the pictures that are not encoded yet; they are `fresh`, and the caller's to free. */
+/** Encodes the pictures that are not encoded yet; they are `fresh`, and the caller's to release. */
 async function* encodeTurns(
   loaded: LoadedModel,
   turns: readonly Turn[],
@@ -226,12 +226,21 @@ async function* encodeTurns(
   const given = turns.flatMap(({ pictures }) => pictures.filter((picture) => !isEncoded(picture)))
   const encoded = new Map<TurnPicture, Picture>()
   // All pictures are read before the first is encoded, so that a broken one is found at once.
-  const prepared = []
-  for (const { input, ...look } of given as GivenPicture[])
-    prepared.push(await preparePicture(loaded, input, look, signal))
-  for (const [image, picture] of prepared.entries()) {
-    const finished = yield* encodePicture(loaded, picture, signal, { image })
-    fresh.push(finished)
+  const found = []
+  for (const { input, ...look } of given as GivenPicture[]) {
+    const picture = await findPicture(loaded, input, look, signal)
+    if (isEncoded(picture)) fresh.push(picture)
+    found.push(picture)
+  }
+  for (const [image, picture] of found.entries()) {
+    let finished = isEncoded(picture) ? picture : takeKnown(loaded, picture)
+    if (!finished) {
+      finished = keepPicture(
+        loaded,
+        yield* encodePicture(loaded, picture as PreparedPicture, signal, { image }),
+      )
+    }
+    if (finished !== picture) fresh.push(finished)
     encoded.set(given[image] as TurnPicture, finished)
     yield { type: 'image-encoded', image, report: finished.report }
   }
@@ -239,6 +248,17 @@ async function* encodeTurns(
     ...turn,
     pictures: turn.pictures.map((picture) => encoded.get(picture) ?? (picture as Picture)),
   }))
+}
+
+/** Encoded since it was looked for: by another conversation, or as an earlier picture of this one. */
+function takeKnown({ pictureCache }: LoadedModel, { key, report }: PreparedPicture): Picture | undefined {
+  const known = key === undefined ? undefined : pictureCache.take(key)
+  return known && { ...known, report: { ...report, cached: true } }
+}
+
+function keepPicture({ pictureCache }: LoadedModel, picture: Picture): Picture {
+  if (picture.key === undefined) return picture
+  return { ...pictureCache.put(picture.key, picture), report: picture.report }
 }
 
 function picturesOf(turns: readonly Turn[]): Picture[] {
@@ -249,8 +269,8 @@ function reportsOf(pictures: readonly Picture[]): ImageReport[] {
   return pictures.map(({ report }) => report)
 }
 
-function freePictures({ backend }: LoadedModel, pictures: readonly Picture[]): void {
-  for (const { features } of pictures) backend.free(features)
+function releasePictures({ pictureCache }: LoadedModel, pictures: readonly Picture[]): void {
+  for (const picture of pictures) pictureCache.release(picture)
 }
 
 const CHAT_RULES = {

@@ -172,6 +172,7 @@ const RULES = {
   threads: ANY_RULE, // the backend knows its bounds
   contextLength: wholeNumberRule(1, Number.MAX_SAFE_INTEGER, 'a whole number of at least 1'),
   imageTokens: IMAGE_TOKENS_RULE,
+  imageCacheBytes: wholeNumberRule(0, Number.MAX_SAFE_INTEGER, 'a whole number of at least 0'),
   onProgress: FUNCTION_RULE,
   signal: SIGNAL_RULE,
 } satisfies OptionRules

@@ -7,6 +7,7 @@ import type { LanguageModel } from '../models/language-model.ts'
 import type { KvName } from '../models/precision.ts'
 import type { FileHost } from '../shared/model-files.ts'
 import type { ModelText } from './model-text.ts'
+import type { PictureCache } from './picture-cache.ts'
 
 export interface LoadedModel {
   /** What messages call it. */
@@ -19,6 +20,7 @@ export interface LoadedModel {
   readonly queue: PassQueue
   /** How keys and values are kept. */
   readonly kv: KvName
+  readonly pictureCache: PictureCache
   readonly images: ImageDecoder
   readonly files: FileHost
   /** Longest conversation in tokens. */

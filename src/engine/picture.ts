@@ -1,15 +1,20 @@
 /** A picture in a conversation: decoded, cut into frames, encoded to rows of the decoder's embedding space. */
 import type { BufferRef, DeviceBuffer } from '../backend/backend.ts'
-import { type PreprocessedImage, preprocess } from '../image/preprocess.ts'
+import { type FramePlan, type PreprocessedImage, planFrames, preprocess } from '../image/preprocess.ts'
+import type { RgbImage } from '../image/rgb-image.ts'
 import type { PictureEncoder } from '../models/language-model.ts'
 import { EngineError } from '../shared/errors.ts'
+import { runSteps } from '../shared/steps.ts'
 import { expandIdefics3, expandLlava } from '../text/image-prompt.ts'
 import { planImageTokens } from './image-budget.ts'
 import type { LoadedModel } from './loaded-model.ts'
+import { keyOfPicture } from './picture-cache.ts'
 import { readImage } from './read-image.ts'
 import type { ChatEvent, Detail, ImageInput, ImageReport } from './types.ts'
 
 export interface Picture {
+  /** By which the model's cache of pictures knows it; undefined for those that are not shared. */
+  readonly key: string | undefined
   readonly report: ImageReport
   /** Rows in the prompt. */
   readonly tokens: number
@@ -27,6 +32,7 @@ export interface PictureLook {
 
 /** A picture that is ready to be encoded. */
 export interface PreparedPicture {
+  readonly key: string | undefined
   readonly frames: PreprocessedImage
   /** Side of the squares of features that become one; 1 leaves them as they are. */
   readonly pool: number
@@ -41,33 +47,65 @@ export function requireEncoder({ model, name }: LoadedModel): PictureEncoder {
   })
 }
 
-export async function preparePicture(
+/** A picture that is decoded, and how it will be looked at. */
+interface OpenedPicture {
+  readonly image: RgbImage
+  readonly orientation: number
+  readonly plan: FramePlan
+  readonly pool: number
+}
+
+async function openPicture(
   loaded: LoadedModel,
   input: ImageInput,
   { detail, imageTokens }: PictureLook,
-  signal?: AbortSignal,
-): Promise<PreparedPicture> {
+  signal: AbortSignal | undefined,
+): Promise<OpenedPicture> {
   const { tokensPerFrame } = requireEncoder(loaded)
   const { maxFrames, pool } = planImageTokens(leastOf(imageTokens, loaded.imageTokens), tokensPerFrame)
   const { image, orientation } = await readImage(input, loaded.files, loaded.images, signal)
-  const { width, height } = image
   const settings = loaded.preprocessor as NonNullable<LoadedModel['preprocessor']>
-  const frames = preprocess(image, settings, detail, maxFrames)
-  const { usedWidth, usedHeight, tiles } = frames
-  return {
-    frames,
-    pool,
-    report: {
-      width,
-      height,
-      usedWidth,
-      usedHeight,
-      tiles,
-      orientation,
-      detail: frames.detail,
-      tokens: frames.frames.length * pooledTokens(tokensPerFrame, pool),
-    },
-  }
+  return { image, orientation, plan: planFrames(image, settings, detail, maxFrames), pool }
+}
+
+async function cutPicture(
+  loaded: LoadedModel,
+  { image, orientation, plan, pool }: OpenedPicture,
+  key: string | undefined,
+  signal: AbortSignal | undefined,
+): Promise<PreparedPicture> {
+  const { tokensPerFrame } = requireEncoder(loaded)
+  const { width, height } = image
+  const frames = await runSteps(preprocess(image, plan), signal)
+  const { usedWidth, usedHeight, tiles, detail } = frames
+  const tokens = frames.frames.length * pooledTokens(tokensPerFrame, pool)
+  const report = { width, height, usedWidth, usedHeight, tiles, orientation, detail, tokens, cached: false }
+  return { key, frames, pool, report }
+}
+
+/** A picture that is to be encoded for its own sake, whether it is known or not. */
+export async function preparePicture(
+  loaded: LoadedModel,
+  input: ImageInput,
+  look: PictureLook,
+  signal?: AbortSignal,
+): Promise<PreparedPicture> {
+  return cutPicture(loaded, await openPicture(loaded, input, look, signal), undefined, signal)
+}
+
+/** A picture of a conversation: the one that is known, held for the caller, or what is to be encoded. */
+export async function findPicture(
+  loaded: LoadedModel,
+  input: ImageInput,
+  look: PictureLook,
+  signal?: AbortSignal,
+): Promise<Picture | PreparedPicture> {
+  const opened = await openPicture(loaded, input, look, signal)
+  const { image, plan, pool, orientation } = opened
+  const key = await keyOfPicture(image, plan, pool)
+  const known = key === undefined ? undefined : loaded.pictureCache.take(key)
+  if (known) return { ...known, report: { ...known.report, orientation, cached: true } }
+  return cutPicture(loaded, opened, key, signal)
 }
 
 function leastOf(one: number | undefined, other: number | undefined): number | undefined {
@@ -93,7 +131,7 @@ type ImageProgressed = Extract<ChatEvent, { type: 'image-progressed' }>
  */
 export async function* encodePicture(
   loaded: LoadedModel,
-  { frames, pool, report }: PreparedPicture,
+  { key, frames, pool, report }: PreparedPicture,
   signal?: AbortSignal,
   { image = 0, onPatches }: EncodeOptions = {},
 ): AsyncGenerator<ImageProgressed, Picture, undefined> {
@@ -128,7 +166,7 @@ export async function* encodePicture(
     if (whole) backend.free(whole)
     if (!isDone) backend.free(features)
   }
-  return { report, tokens, expansion: expand(loaded, frames, frameTokens), features }
+  return { key, report, tokens, expansion: expand(loaded, frames, frameTokens), features }
 }
 
 function expand({ model }: LoadedModel, { rows, cols }: PreprocessedImage, tokensPerFrame: number): string {

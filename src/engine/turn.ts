@@ -32,7 +32,7 @@ export interface EncodedTurn extends Turn {
   readonly pictures: readonly Picture[]
 }
 
-export function isEncoded(picture: TurnPicture): picture is Picture {
+export function isEncoded<Other extends object>(picture: Picture | Other): picture is Picture {
   return 'features' in picture
 }
 

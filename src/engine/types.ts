@@ -42,6 +42,11 @@ export interface LoadModelOptions {
    * Default: what its detail asks for.
    */
   readonly imageTokens?: number
+  /**
+   * Bytes for what pictures became, kept when no conversation uses them any more, so that the next question about one is
+   * not kept waiting by the vision tower. Default 32 MiB; 0 keeps nothing.
+   */
+  readonly imageCacheBytes?: number
   readonly onProgress?: (progress: LoadProgress) => void
   readonly signal?: AbortSignal
 }
@@ -100,6 +105,8 @@ export interface ImageReport {
   readonly detail: 'low' | 'high'
   /** What it takes in the prompt; left out where a remote model counts. */
   readonly tokens?: number
+  /** Known from an earlier question, of this or another conversation; it did not go through the vision tower again. */
+  readonly cached: boolean
 }
 
 export interface Usage {

@@ -41,7 +41,7 @@ export { EngineError, type ErrorArea, type ErrorCode } from '../shared/errors.ts
  * `projector` names), files that a person picked, or a directory handle.
  *
  * Several threads need a page that is cross-origin isolated; elsewhere there is one. Tokens and pictures are prepared on
- * the calling thread, up to half a second for a picture, so pages that must stay smooth call this in a worker.
+ * the calling thread, large pictures in slices of 20 ms, so pages that must stay smooth call this in a worker.
  *
  * @example
  * const model = await loadModel(input.files)

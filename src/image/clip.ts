@@ -1,3 +1,4 @@
+import type { Steps } from '../shared/steps.ts'
 import type { Normalization } from './normalize.ts'
 import { resample } from './resample.ts'
 import type { ResampleFilter } from './resample-filter.ts'
@@ -29,7 +30,7 @@ export function clipSize(width: number, height: number, resize: ClipSettings['re
 }
 
 /** The one frame that the vision tower is given; only the pixels that survive the crop are computed. */
-export function cropImage(image: RgbImage, settings: ClipSettings): RgbImage {
+export function* cropImage(image: RgbImage, settings: ClipSettings): Steps<RgbImage> {
   const [width, height] = clipSize(image.width, image.height, settings.resize)
   const crop = settings.crop ?? { width, height }
   // Negative where the picture is smaller than the crop; floor puts the odd pixel where the reference does.
@@ -37,7 +38,7 @@ export function cropImage(image: RgbImage, settings: ClipSettings): RgbImage {
   const offsetY = Math.floor((height - crop.height) / 2)
   const left = Math.max(offsetX, 0)
   const top = Math.max(offsetY, 0)
-  const part = resample(image, width, height, settings.filter, {
+  const part = yield* resample(image, width, height, settings.filter, {
     left,
     top,
     width: Math.min(crop.width, width),

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { noise, sha256, vectors } from '../../test/golden/image/vectors.ts'
+import { completeSteps } from '../shared/steps.ts'
 import { chooseDetail, frameCount, type Idefics3Settings, limitFrames, tileImage } from './idefics3.ts'
 import { RgbImage } from './rgb-image.ts'
 
@@ -18,7 +19,7 @@ describe('tileImage equals Transformers 5.18 byte for byte', () => {
   it.each(vectors.idefics3)('$size to $longestEdge in tiles of $tileEdge, splitting $split', (expected) => {
     const { size, longestEdge, tileEdge, split } = expected
     const image = new RgbImage(...size, noise(...size))
-    const tiled = tileImage(image, { ...SMOLVLM, longestEdge, tileEdge, split })
+    const tiled = completeSteps(tileImage(image, { ...SMOLVLM, longestEdge, tileEdge, split }))
     expect(tiled.frames.length).toBe(expected.frames)
     expect([tiled.rows, tiled.cols]).toEqual([expected.rows, expected.cols])
     expect(sha256(tiled.frames.map((frame) => frame.data))).toBe(expected.sha256)
@@ -32,25 +33,25 @@ describe('tileImage equals Transformers 5.18 byte for byte', () => {
 describe('tileImage on its edges', () => {
   it('keeps the size when resizing is off, apart from filling tiles', () => {
     const image = new RgbImage(20, 9, noise(20, 9))
-    const tiled = tileImage(image, { ...SMOLVLM, resize: false, tileEdge: 10 })
+    const tiled = completeSteps(tileImage(image, { ...SMOLVLM, resize: false, tileEdge: 10 }))
     expect([tiled.rows, tiled.cols, tiled.usedWidth, tiled.usedHeight]).toEqual([1, 2, 20, 10])
   })
 
   it('lets the cap of 4096 pixels win over the longest edge', () => {
     const image = new RgbImage(6, 3, noise(6, 3))
-    const tiled = tileImage(image, { ...SMOLVLM, longestEdge: 5000, tileEdge: 1024 })
+    const tiled = completeSteps(tileImage(image, { ...SMOLVLM, longestEdge: 5000, tileEdge: 1024 }))
     expect([tiled.usedWidth, tiled.usedHeight]).toEqual([4096, 2048])
   })
 
   it('makes one pixel of the short side of a strip', () => {
     const image = new RgbImage(9000, 1, noise(9000, 1))
-    const tiled = tileImage(image, { ...SMOLVLM, longestEdge: 64, tileEdge: 16 })
+    const tiled = completeSteps(tileImage(image, { ...SMOLVLM, longestEdge: 64, tileEdge: 16 }))
     expect([tiled.rows, tiled.cols]).toEqual([1, 4])
   })
 
   it('refuses settings that make more tiles than any model has', () => {
     const image = new RgbImage(300, 300, noise(300, 300))
-    expect(() => tileImage(image, { ...SMOLVLM, tileEdge: 8 })).toThrow(
+    expect(() => completeSteps(tileImage(image, { ...SMOLVLM, tileEdge: 8 }))).toThrow(
       'A picture of 300 x 300 pixels would become 256 x 256 tiles of 8 pixels; at most 1024 are possible.',
     )
   })
@@ -119,7 +120,9 @@ describe('limitFrames', () => {
       for (const longestEdge of [16, 24, 32, 50, 64]) {
         for (const change of [{}, { split: false }, { resize: false }]) {
           const settings = { ...SMOLVLM, tileEdge: 16, longestEdge, ...change }
-          expect(frameCount(width, height, settings)).toBe(tileImage(image, settings).frames.length)
+          expect(frameCount(width, height, settings)).toBe(
+            completeSteps(tileImage(image, settings)).frames.length,
+          )
         }
       }
     }

@@ -1,4 +1,5 @@
 import { EngineError } from '../shared/errors.ts'
+import type { Steps } from '../shared/steps.ts'
 import type { Normalization } from './normalize.ts'
 import { resample } from './resample.ts'
 import type { ResampleFilter } from './resample-filter.ts'
@@ -134,12 +135,12 @@ export function chooseDetail(width: number, height: number, settings: Idefics3Se
  *
  * Throws `image/too-many-tiles` when the settings ask for more tiles than any model has.
  */
-export function tileImage(image: RgbImage, settings: Idefics3Settings): TiledImage {
+export function* tileImage(image: RgbImage, settings: Idefics3Settings): Steps<TiledImage> {
   const { tileEdge, filter } = settings
   const fitted = settings.resize
-    ? resample(image, ...stage1Size(image.width, image.height, settings.longestEdge), filter)
+    ? yield* resample(image, ...stage1Size(image.width, image.height, settings.longestEdge), filter)
     : image
-  if (!settings.split) return singleFrame(resample(fitted, tileEdge, tileEdge, filter))
+  if (!settings.split) return singleFrame(yield* resample(fitted, tileEdge, tileEdge, filter))
   const [usedWidth, usedHeight] = stage2Size(fitted.width, fitted.height, tileEdge)
   const cols = usedWidth / tileEdge
   const rows = usedHeight / tileEdge
@@ -151,13 +152,13 @@ export function tileImage(image: RgbImage, settings: Idefics3Settings): TiledIma
       hint: 'Check "max_image_size" and "size" in preprocessor_config.json, or ask for low detail.',
     })
   }
-  const whole = resample(fitted, usedWidth, usedHeight, filter)
+  const whole = yield* resample(fitted, usedWidth, usedHeight, filter)
   if (rows * cols === 1) return singleFrame(whole)
   const frames: RgbImage[] = []
   for (let row = 0; row < rows; row++) {
     for (let col = 0; col < cols; col++) frames.push(cutTile(whole, col * tileEdge, row * tileEdge, tileEdge))
   }
-  frames.push(resample(whole, tileEdge, tileEdge, filter))
+  frames.push(yield* resample(whole, tileEdge, tileEdge, filter))
   return { frames, rows, cols, usedWidth, usedHeight }
 }
 

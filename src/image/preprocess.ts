@@ -1,4 +1,5 @@
 import { EngineError } from '../shared/errors.ts'
+import type { Steps } from '../shared/steps.ts'
 import { type ClipSettings, cropImage } from './clip.ts'
 import { chooseDetail, type Idefics3Settings, limitFrames, type TiledImage, tileImage } from './idefics3.ts'
 import { normalizationTable, normalizeInto } from './normalize.ts'
@@ -26,17 +27,39 @@ export interface PreprocessedImage extends TiledImage {
   pixelValues(index: number, target?: Float32Array): Float32Array
 }
 
-/**
- * Turns a picture into a model's frames: resized, cut, and on demand normalised, equal to the reference bit by bit.
- * @param maxFrames Most frames, the overview counted. Models that tile then look less closely. Default: no limit.
- */
-export function preprocess(
-  image: RgbImage,
+/** How a picture of some size is turned into frames: the model's settings, decided for it. */
+export interface FramePlan {
+  readonly settings: PreprocessorSettings
+  readonly detail: 'low' | 'high'
+}
+
+/** @param maxFrames Most frames, the overview counted. Models that tile then look less closely. Default: no limit. */
+export function planFrames(
+  { width, height }: { readonly width: number; readonly height: number },
   settings: PreprocessorSettings,
   detail: Detail = 'auto',
   maxFrames = Number.POSITIVE_INFINITY,
-): PreprocessedImage {
-  const { tiled, used } = cutFrames(image, settings, detail, maxFrames)
+): FramePlan {
+  switch (settings.kind) {
+    case 'idefics3': {
+      const wanted =
+        detail === 'auto'
+          ? chooseDetail(width, height, settings)
+          : { detail, longestEdge: settings.longestEdge }
+      const choice = limitFrames(width, height, settings, wanted, maxFrames)
+      const split = settings.split && choice.detail === 'high'
+      return { settings: { ...settings, split, longestEdge: choice.longestEdge }, detail: choice.detail }
+    }
+    case 'clip':
+      return { settings, detail: 'high' }
+    default:
+      return settings satisfies never
+  }
+}
+
+/** Turns a picture into a model's frames: resized, cut, and on demand normalised, equal to the reference bit by bit. */
+export function* preprocess(image: RgbImage, { settings, detail }: FramePlan): Steps<PreprocessedImage> {
+  const tiled = yield* cutFrames(image, settings)
   const { frames } = tiled
   const { width: frameWidth, height: frameHeight } = frames[0] as RgbImage
   const table = normalizationTable(settings.normalization)
@@ -46,7 +69,7 @@ export function preprocess(
     frameWidth,
     frameHeight,
     tiles: Math.max(1, tiled.rows * tiled.cols),
-    detail: used,
+    detail,
     pixelValues(index: number, target: Float32Array = new Float32Array(length)): Float32Array {
       const frame = frames[index]
       if (frame === undefined || target.length !== length) {
@@ -63,34 +86,8 @@ export function preprocess(
   }
 }
 
-function cutFrames(
-  image: RgbImage,
-  settings: PreprocessorSettings,
-  detail: Detail,
-  maxFrames: number,
-): { tiled: TiledImage; used: 'low' | 'high' } {
-  switch (settings.kind) {
-    case 'idefics3': {
-      const { width, height } = image
-      const wanted =
-        detail === 'auto'
-          ? chooseDetail(width, height, settings)
-          : { detail, longestEdge: settings.longestEdge }
-      const choice = limitFrames(width, height, settings, wanted, maxFrames)
-      const split = settings.split && choice.detail === 'high'
-      return {
-        tiled: tileImage(image, { ...settings, split, longestEdge: choice.longestEdge }),
-        used: choice.detail,
-      }
-    }
-    case 'clip': {
-      const frame = cropImage(image, settings)
-      return {
-        tiled: { frames: [frame], rows: 0, cols: 0, usedWidth: frame.width, usedHeight: frame.height },
-        used: 'high',
-      }
-    }
-    default:
-      return settings satisfies never
-  }
+function* cutFrames(image: RgbImage, settings: PreprocessorSettings): Steps<TiledImage> {
+  if (settings.kind === 'idefics3') return yield* tileImage(image, settings)
+  const frame = yield* cropImage(image, settings)
+  return { frames: [frame], rows: 0, cols: 0, usedWidth: frame.width, usedHeight: frame.height }
 }

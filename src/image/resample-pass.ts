@@ -1,3 +1,4 @@
+import type { Steps } from '../shared/steps.ts'
 import type { Kernel } from './resample-filter.ts'
 
 /*
@@ -10,10 +11,13 @@ const ONE = 1 << PRECISION_BITS
 const HALF = 1 << (PRECISION_BITS - 1)
 
 /**
- * Weights held at a time (16 MB as int32). A 12-megapixel photo needs 30 thousand; a strip of 100 million by 1
- * pixels would need 600 million, so output columns are then done in several rounds.
+ * Weights held at a time (1 MB as int32, some milliseconds to compute). A 12-megapixel photo needs 30 thousand; a strip of
+ * 100 million by 1 pixels would need 600 million, so output positions are then done in several rounds.
  */
-const MAX_TABLE_ENTRIES = 1 << 22
+const MAX_TABLE_ENTRIES = 1 << 18
+
+/** Products of a sample and a weight in one step, some milliseconds of work. */
+const STEP_PRODUCTS = 1 << 20
 
 /** Positions `first .. end` along one side. */
 export interface Span {
@@ -114,20 +118,24 @@ export function offsetOf(strip: Strip, row: number, column: number): number {
 }
 
 /** Output columns `columns` of the rows `rows`. */
-export function passHorizontal(
+export function* passHorizontal(
   strip: Strip,
   inputWidth: number,
   width: number,
   kernel: Kernel,
   columns: Span,
   rows: Span,
-): Strip {
+): Steps<Strip> {
   if (width === inputWidth) return strip
   const out = createStrip(rows, columns)
-  const perRound = Math.max(1, Math.floor(MAX_TABLE_ENTRIES / tableStride(inputWidth, width, kernel)))
+  const stride = tableStride(inputWidth, width, kernel)
+  const perRound = Math.max(1, Math.floor(MAX_TABLE_ENTRIES / stride))
   for (let first = columns.first; first < columns.end; first += perRound) {
-    const table = makeWeights(inputWidth, width, kernel, first, Math.min(perRound, columns.end - first))
+    const count = Math.min(perRound, columns.end - first)
+    const table = makeWeights(inputWidth, width, kernel, first, count)
+    const rowsPerStep = Math.ceil(STEP_PRODUCTS / (count * stride * 3))
     for (let row = rows.first; row < rows.end; row++) {
+      if ((row - rows.first) % rowsPerStep === 0) yield
       blendColumns(strip.data, offsetOf(strip, row, 0), table, out.data, offsetOf(out, row, first))
     }
   }
@@ -135,34 +143,36 @@ export function passHorizontal(
 }
 
 /** Output rows `rows` of the columns `columns`. */
-export function passVertical(
+export function* passVertical(
   strip: Strip,
   inputHeight: number,
   height: number,
   kernel: Kernel,
   rows: Span,
   columns: Span,
-): Strip {
+): Steps<Strip> {
   if (height === inputHeight) return strip
   const out = createStrip(rows, columns)
   const pitch = (strip.columns.end - strip.columns.first) * 3
   const rowBytes = (columns.end - columns.first) * 3
-  const perRound = Math.max(1, Math.floor(MAX_TABLE_ENTRIES / tableStride(inputHeight, height, kernel)))
+  const stride = tableStride(inputHeight, height, kernel)
+  const perRound = Math.max(1, Math.floor(MAX_TABLE_ENTRIES / stride))
+  const bytesPerStep = Math.ceil(STEP_PRODUCTS / stride)
+  let bytes = 0
   for (let first = rows.first; first < rows.end; first += perRound) {
     const count = Math.min(perRound, rows.end - first)
     const table = makeWeights(inputHeight, height, kernel, first, count)
     for (let i = 0; i < count; i++) {
       const from = offsetOf(strip, table.starts[i] as number, columns.first)
-      blendRows(
-        strip.data,
-        from,
-        pitch,
-        table,
-        i,
-        out.data,
-        offsetOf(out, first + i, columns.first),
-        rowBytes,
-      )
+      const to = offsetOf(out, first + i, columns.first)
+      for (let done = 0; done < rowBytes; done += bytesPerStep) {
+        const part = Math.min(bytesPerStep, rowBytes - done)
+        blendRows(strip.data, from + done, pitch, table, i, out.data, to + done, part)
+        bytes += part
+        if (bytes < bytesPerStep) continue
+        bytes = 0
+        yield
+      }
     }
   }
   return out

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { noise, sha256, vectors } from '../../test/golden/image/vectors.ts'
+import { completeSteps } from '../shared/steps.ts'
 import { resample } from './resample.ts'
 import { filterOfPillowNumber, type ResampleFilter } from './resample-filter.ts'
 import { RgbImage } from './rgb-image.ts'
@@ -12,7 +13,7 @@ function picture(width: number, height: number): RgbImage {
 
 describe('resample equals Pillow 13 byte for byte', () => {
   it.each(vectors.resizes)('$filter $from -> $to', ({ filter, from, to, base64, sha256: digest }) => {
-    const result = resample(picture(...from), ...to, filter as ResampleFilter)
+    const result = completeSteps(resample(picture(...from), ...to, filter as ResampleFilter))
     expect([result.width, result.height]).toEqual(to)
     if (base64 !== undefined) expect(Buffer.from(result.data).toString('base64')).toBe(base64)
     else expect(sha256([result.data])).toBe(digest)
@@ -29,9 +30,9 @@ describe('resample with a region', () => {
       [20, 47],
       [61, 47],
     ] as const) {
-      const whole = resample(image, width, height, filter)
+      const whole = completeSteps(resample(image, width, height, filter))
       const region = { left: 3, top: 5, width: 14, height: 9 }
-      const part = resample(image, width, height, filter, region)
+      const part = completeSteps(resample(image, width, height, filter, region))
       for (let row = 0; row < region.height; row++) {
         const from = ((region.top + row) * width + region.left) * 3
         const at = row * region.width * 3
@@ -41,12 +42,14 @@ describe('resample with a region', () => {
   })
 
   it('computes a small part of a result that could not be held', () => {
-    const part = resample(picture(1, 60_000), 336, 20_160_000, 'bicubic', {
-      left: 0,
-      top: 10_079_832,
-      width: 336,
-      height: 336,
-    })
+    const part = completeSteps(
+      resample(picture(1, 60_000), 336, 20_160_000, 'bicubic', {
+        left: 0,
+        top: 10_079_832,
+        width: 336,
+        height: 336,
+      }),
+    )
     expect([part.width, part.height]).toEqual([336, 336])
     // The middle lies between input rows 29999 and 30000; the picture is one pixel wide, so rows are of one colour.
     const [above, below] = [noise(1, 30_001).subarray(89_997, 90_000), noise(1, 30_001).subarray(90_000)]
@@ -64,23 +67,25 @@ describe('resample in several rounds', () => {
     // 6 million weights: two rounds of columns, then of rows.
     const length = 1_000_000
     const wide = new RgbImage(length, 1, new Uint8Array(length * 3).fill(77))
-    expect(new Set(resample(wide, 2048, 1, 'lanczos').data)).toEqual(new Set([77]))
+    expect(new Set(completeSteps(resample(wide, 2048, 1, 'lanczos')).data)).toEqual(new Set([77]))
     const tall = new RgbImage(1, length, wide.data)
-    expect(new Set(resample(tall, 1, 2048, 'lanczos').data)).toEqual(new Set([77]))
+    expect(new Set(completeSteps(resample(tall, 1, 2048, 'lanczos')).data)).toEqual(new Set([77]))
   })
 
   it('makes the same of a strip lying and standing', () => {
     const length = 900_000
     const bytes = noise(length, 1)
-    const lying = resample(new RgbImage(length, 1, bytes), 2048, 1, 'lanczos')
-    const standing = resample(new RgbImage(1, length, bytes), 1, 2048, 'lanczos')
+    const lying = completeSteps(resample(new RgbImage(length, 1, bytes), 2048, 1, 'lanczos'))
+    const standing = completeSteps(resample(new RgbImage(1, length, bytes), 1, 2048, 'lanczos'))
     expect(sha256([lying.data])).toBe(sha256([standing.data]))
-    const part = resample(new RgbImage(length, 1, bytes), 2048, 1, 'lanczos', {
-      left: 1500,
-      top: 0,
-      width: 100,
-      height: 1,
-    })
+    const part = completeSteps(
+      resample(new RgbImage(length, 1, bytes), 2048, 1, 'lanczos', {
+        left: 1500,
+        top: 0,
+        width: 100,
+        height: 1,
+      }),
+    )
     expect(part.data.join()).toBe(lying.data.slice(4500, 4800).join())
   })
 })
@@ -93,17 +98,19 @@ describe('resample refuses', () => {
     [Number.NaN, 5],
     [-1, 5],
   ])('%d x %d', (width, height) => {
-    expect(() => resample(picture(2, 2), width, height, 'lanczos')).toThrow(
+    expect(() => completeSteps(resample(picture(2, 2), width, height, 'lanczos'))).toThrow(
       expect.objectContaining({ code: 'image/invalid-size' }),
     )
   })
 
   it('a region outside and a result above 2 GB', () => {
     const image = picture(2, 2)
-    expect(() => resample(image, 4, 4, 'box', { left: 1, top: 0, width: 4, height: 4 })).toThrow(
+    expect(() =>
+      completeSteps(resample(image, 4, 4, 'box', { left: 1, top: 0, width: 4, height: 4 })),
+    ).toThrow(
       'Resizing 2 x 2 pixels: expected whole numbers and a part inside the result, found 4 x 4 at 1, 0 of 4 x 4.',
     )
-    expect(() => resample(image, 100_000, 100_000, 'box')).toThrow(
+    expect(() => completeSteps(resample(image, 100_000, 100_000, 'box'))).toThrow(
       'Resizing 2 x 2 pixels to 100000 x 100000 needs 30000000000 bytes; at most 2147483647 are possible.',
     )
   })
@@ -119,4 +126,17 @@ describe('filterOfPillowNumber', () => {
       `a.json: "resample": expected a Pillow filter number from 0 to 5, found ${JSON.stringify(value)}.`,
     )
   })
+})
+
+it.each([
+  ['a photo', 6000, 4000, 2048, 1366],
+  ['a wide strip', 3_000_000, 8, 2048, 1],
+  ['a tall strip', 8, 3_000_000, 1, 2048],
+  ['a strip that only gets lower', 3_000_000, 8, 3_000_000, 2],
+])('%s is resized in many steps', (_, width, height, newWidth, newHeight) => {
+  const image = new RgbImage(width, height, new Uint8Array(width * height * 3))
+  const steps = resample(image, newWidth, newHeight, 'lanczos')
+  let count = 1
+  while (!steps.next().done) count++
+  expect(count).toBeGreaterThan(20)
 })

@@ -1,4 +1,5 @@
 import { EngineError } from '../shared/errors.ts'
+import type { Steps } from '../shared/steps.ts'
 import { KERNELS, type ResampleFilter } from './resample-filter.ts'
 import { offsetOf, passHorizontal, passVertical, type Span, type Strip, sourcesOf } from './resample-pass.ts'
 import { RgbImage } from './rgb-image.ts'
@@ -30,13 +31,13 @@ export interface Region {
  * share the bytes of `image`.
  * Throws `image/invalid-size` for a size that is no positive integer, a region outside, or a result above 2 GB.
  */
-export function resample(
+export function* resample(
   image: RgbImage,
   width: number,
   height: number,
   filter: ResampleFilter,
   region: Region = { left: 0, top: 0, width, height },
-): RgbImage {
+): Steps<RgbImage> {
   checkSizes(image, width, height, region)
   if (filter === 'nearest') return resampleNearest(image, width, height, region)
   const kernel = KERNELS[filter]
@@ -50,12 +51,12 @@ export function resample(
   let strip: Strip
   if (isVerticalFirst(image, width, height)) {
     const needed = sourcesOf(columns, image.width, width, kernel)
-    strip = passVertical(whole, image.height, height, kernel, rows, needed)
-    strip = passHorizontal(strip, image.width, width, kernel, columns, rows)
+    strip = yield* passVertical(whole, image.height, height, kernel, rows, needed)
+    strip = yield* passHorizontal(strip, image.width, width, kernel, columns, rows)
   } else {
     const needed = sourcesOf(rows, image.height, height, kernel)
-    strip = passHorizontal(whole, image.width, width, kernel, columns, needed)
-    strip = passVertical(strip, image.height, height, kernel, rows, columns)
+    strip = yield* passHorizontal(whole, image.width, width, kernel, columns, needed)
+    strip = yield* passVertical(strip, image.height, height, kernel, rows, columns)
   }
   return new RgbImage(region.width, region.height, crop(strip, rows, columns))
 }

@@ -57,6 +57,7 @@ const IMAGE_REPORT: ImageReport = {
   tiles: 4,
   orientation: 1,
   detail: 'high',
+  cached: false,
 }
 
 /** Reads pictures only so far as to see that they are not empty; refuses empty ones as damaged. */

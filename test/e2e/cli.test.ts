@@ -67,6 +67,7 @@ describe('onsight describe', () => {
       usedHeight: 256,
       tiles: 1,
       orientation: 1,
+      cached: false,
     })
   })
 

@@ -77,6 +77,7 @@ describe('events', () => {
         orientation: 1,
         detail: 'high',
         tokens: 20,
+        cached: false,
       },
     ])
   })
@@ -101,7 +102,7 @@ describe('pictures', () => {
       const chat = tiny.chat()
       const { text, images } = await ask(chat, { text: '图里有什么？', images: [image] })
       chat.dispose()
-      answers.push({ text, images })
+      answers.push({ text, images: images.map(({ cached: _, ...report }) => report) })
     }
     const [first] = answers
     expect(first!.text).toBe('我看到上方有一个停车标志。')

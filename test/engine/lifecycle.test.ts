@@ -108,7 +108,8 @@ describe('closing a conversation', () => {
 
   it('after a picture was given up', async () => {
     const model = await load(goldenPath('smolvlm'))
-    await ask(model.chat(), { text: 'a', images: [PICTURE] }, { maxTokens: 1, detail: 'high' })
+    const other = goldenPath('tiny-cases/pictures/001.png')
+    await ask(model.chat(), { text: 'a', images: [other] }, { maxTokens: 1, detail: 'high' })
     const before = model.info.allocatedBytes
     const chat = model.chat()
     for await (const event of chat.send({ text: 'a', images: [PICTURE] }, { detail: 'high' }))

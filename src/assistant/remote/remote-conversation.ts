@@ -190,7 +190,7 @@ export class RemoteConversation implements AnsweringChat {
       writeUntil(imageOffsets?.[index] ?? 0)
       const { jpeg, report } = await this.#endpoint.encodePicture(image, LONGEST_SIDE[detail], signal)
       content.push({ type: 'image_url', image_url: { url: jpegDataUrl(jpeg), detail } })
-      reports.push({ ...report, tiles: 1, detail: detail === 'low' ? 'low' : 'high' })
+      reports.push({ ...report, tiles: 1, detail: detail === 'low' ? 'low' : 'high', cached: false })
     }
     writeUntil(text.length)
     return { wire: { role: 'user', content }, reports }

@@ -145,6 +145,7 @@ describe('a remote conversation', () => {
       orientation: 6,
       tiles: 1,
       detail: 'low',
+      cached: false,
     })
     await collect(chat.send({ text: 'And now?' }))
     expect((asked[1]!.body['messages'] as unknown[]).slice(3)).toEqual([

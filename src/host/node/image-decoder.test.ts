@@ -2,9 +2,10 @@ import { readFileSync } from 'node:fs'
 import sharp from 'sharp'
 import { describe, expect, it } from 'vitest'
 import { readPicture, sha256, vectors } from '../../../test/golden/image/vectors.ts'
-import { preprocess } from '../../image/preprocess.ts'
+import { planFrames, preprocess } from '../../image/preprocess.ts'
 import { parsePreprocessorConfig } from '../../image/preprocessor-config.ts'
 import type { RgbImage } from '../../image/rgb-image.ts'
+import { completeSteps } from '../../shared/steps.ts'
 import { createImageDecoder } from './image-decoder.ts'
 
 const decoder = createImageDecoder()
@@ -196,7 +197,7 @@ describe('pixel_values of the reference models are identical', () => {
       processor: readJson('processor_config.json'),
     })
     const { image } = await decoder.decode(golden(`${folder}/picture-${index}.png`), 'picture')
-    const result = preprocess(image, settings, 'high')
+    const result = completeSteps(preprocess(image, planFrames(image, settings, 'high')))
     const expected = readTensor(golden(`${folder}/expected.safetensors`), `p${index}.pixel_values`)
     expect([result.frames.length, 3, result.frameHeight, result.frameWidth]).toEqual(expected.shape)
     const frames = result.frames.map((_, frame) => Buffer.from(result.pixelValues(frame).buffer))
