@@ -53,7 +53,8 @@ export class Resampler {
     this.#period = to / divisor
     this.#periodInput = from / divisor
     this.#phases = this.#period <= MAX_PHASES ? this.#period : INTERPOLATED_PHASES
-    this.halfWidth = from === to ? 0 : Math.ceil(CROSSINGS * Math.max(1, from / to))
+    // Even, so that the sums below go four at a time.
+    this.halfWidth = from === to ? 0 : 2 * Math.ceil((CROSSINGS / 2) * Math.max(1, from / to))
     this.#filters = designFilters(this.#phases, this.halfWidth, Math.min(1, to / from))
     this.#heldFrom = -this.halfWidth
     this.#held = new Float32Array(this.halfWidth)
@@ -118,11 +119,15 @@ export class Resampler {
     const held = this.#held
     let a = 0
     let b = 0
-    for (let i = 0; i < 2 * this.halfWidth; i += 2) {
+    let c = 0
+    let d = 0
+    for (let i = 0; i < 2 * this.halfWidth; i += 4) {
       a += (filters[filter + i] as number) * (held[first + i] as number)
       b += (filters[filter + i + 1] as number) * (held[first + i + 1] as number)
+      c += (filters[filter + i + 2] as number) * (held[first + i + 2] as number)
+      d += (filters[filter + i + 3] as number) * (held[first + i + 3] as number)
     }
-    return a + b
+    return a + b + c + d
   }
 }
 
