@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { parseWav } from './wav-decoder.ts'
+import { formulaNoise as noise, readClip, readVectors } from '../../test/golden/speech/clips.ts'
 import { WhisperMel } from './whisper-mel.ts'
 
 interface Vector {
@@ -11,19 +10,9 @@ interface Vector {
   base64: string
 }
 
-const file = (name: string): URL => new URL(`../../test/golden/speech/${name}`, import.meta.url)
-const vectors = JSON.parse(readFileSync(file('mel.json'), 'utf8')) as Vector[]
-
-/** As in make_mel_vectors.py. */
-function noise(count: number): Float32Array {
-  return Float32Array.from({ length: count }, (_, i) => (Math.imul(i, 2654435761) >> 16) / 65536)
-}
-
-function samplesOf({ name, samples }: Vector): Float32Array {
-  if (name === 'noise') return noise(samples)
-  return parseWav(new Uint8Array(readFileSync(file(`${name}.wav`))), name).samples
-}
-
+const vectors = readVectors<Vector[]>('mel.json')
+const samplesOf = ({ name, samples }: Vector): Float32Array =>
+  name === 'noise' ? noise(samples) : readClip(name)
 const bytesOf = (values: Float32Array): Buffer => Buffer.from(values.buffer)
 
 describe.each(vectors)('$name, $bands bands, $samples samples', (vector) => {

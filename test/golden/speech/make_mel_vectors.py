@@ -9,7 +9,6 @@ torch is installed, is off by up to 4e-5 in quiet bins by its own rounding; the 
 import base64, json, os
 import numpy as np
 from scipy.io import wavfile
-from transformers import WhisperFeatureExtractor
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -28,18 +27,21 @@ def noise(count):
 CASES = [("en1", 80, 1), ("kz2", 128, 1), ("noise", 80, 3 * 16000), ("noise", 80, 480000), ("noise", 128, 479900),
          ("noise", 80, 399), ("noise", 80, 1), ("noise", 80, 0)]
 
-out = []
-for name, bands, count in CASES:
-    samples = noise(count) if name == "noise" else clip(name)
-    extractor = WhisperFeatureExtractor(feature_size=bands)
-    window = np.zeros(480000, np.float32)
-    window[: len(samples)] = samples
-    exact = extractor._np_extract_fbank_features(window[None], "cpu")[0]
-    single = extractor._torch_extract_fbank_features(window[None], "cpu")[0]
-    touched = min(3000, len(samples) // 160 + 3)
-    rows = sorted({0, 1, 2, *range(0, touched, 67), *range(max(0, touched - 5), touched), 2998, 2999})
-    out.append({"name": name, "bands": bands, "samples": len(samples), "rows": rows,
-                "base64": base64.b64encode(exact.T[rows].astype(np.float32).tobytes()).decode()})
-    print(name, bands, len(samples), "float32 form off by", float(np.abs(exact - single).max()))
-with open(f"{HERE}/mel.json", "w") as file:
-    json.dump(out, file)
+if __name__ == "__main__":
+    from transformers import WhisperFeatureExtractor
+
+    out = []
+    for name, bands, count in CASES:
+        samples = noise(count) if name == "noise" else clip(name)
+        extractor = WhisperFeatureExtractor(feature_size=bands)
+        window = np.zeros(480000, np.float32)
+        window[: len(samples)] = samples
+        exact = extractor._np_extract_fbank_features(window[None], "cpu")[0]
+        single = extractor._torch_extract_fbank_features(window[None], "cpu")[0]
+        touched = min(3000, len(samples) // 160 + 3)
+        rows = sorted({0, 1, 2, *range(0, touched, 67), *range(max(0, touched - 5), touched), 2998, 2999})
+        out.append({"name": name, "bands": bands, "samples": len(samples), "rows": rows,
+                    "base64": base64.b64encode(exact.T[rows].astype(np.float32).tobytes()).decode()})
+        print(name, bands, len(samples), "float32 form off by", float(np.abs(exact - single).max()))
+    with open(f"{HERE}/mel.json", "w") as file:
+        json.dump(out, file)
