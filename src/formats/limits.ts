@@ -42,3 +42,9 @@ export const MAX_GGUF_ALIGNMENT = 65_536
 
 /** Split files are numbered with five digits; real models have at most a few hundred parts. */
 export const MAX_SHARDS = 10_000
+
+/** Sizes in the header of a whisper.cpp file; the largest real one is the vocabulary of large-v3 with 51,866 tokens. */
+export const MAX_GGML_SIZE = 2 ** 20
+
+/** The longest tokens of Whisper's vocabularies are runs of 128 equal characters. */
+export const MAX_GGML_TOKEN_BYTES = 4096

@@ -2,6 +2,7 @@
 import type { Backend, BufferRef, DeviceBuffer } from '../backend/backend.ts'
 import type { KvType } from './blocks/kv-cache.ts'
 import { KvCache } from './blocks/kv-cache.ts'
+import type { Norm, PreNormBlock } from './blocks/pre-norm-block.ts'
 import { Workspace } from './blocks/workspace.ts'
 import { Decoder, type DecoderLayer, type DecoderWeights, decoderPlan } from './llama/decoder.ts'
 import {
@@ -13,7 +14,7 @@ import {
 } from './model-config.ts'
 import { Projector, type ProjectorWeights, projectorPlan } from './projector/projector.ts'
 import { divideFrequencies, ROPE_DIVISORS } from './rope-frequencies.ts'
-import { type VisionLayer, VisionTower, type VisionWeights, visionPlan } from './vision/vision.ts'
+import { VisionTower, type VisionWeights, visionPlan } from './vision/vision.ts'
 import type { WeightLoader } from './weight-loader.ts'
 import type { WeightReader } from './weight-reader.ts'
 
@@ -201,7 +202,7 @@ async function loadVision(loader: WeightReader, config: VisionConfig): Promise<V
     bias: await loader.vector(`${name}.bias`, dim),
   })
   const grid = Math.floor(imageSize / patchSize)
-  const layers: VisionLayer[] = []
+  const layers: PreNormBlock[] = []
   const patchEmbedding = await loader.matrix('v.patch_embd.weight', dim, 3 * patchSize * patchSize, 'patch')
   const patchBias = await loader.optionalVector(config.patchBias, 'v.patch_embd.bias', dim)
   const classEmbedding = await loader.optionalVector(classToken, 'v.class_embd', dim)
@@ -218,8 +219,8 @@ async function loadVisionLayer(
   loader: WeightReader,
   { dim, hiddenDim }: VisionConfig,
   name: string,
-  norm: (name: string) => Promise<VisionLayer['ln1']>,
-): Promise<VisionLayer> {
+  norm: (name: string) => Promise<Norm>,
+): Promise<PreNormBlock> {
   return {
     ln1: await norm(`${name}.ln1`),
     attnQ: await loader.matrix(`${name}.attn_q.weight`, dim, dim, 'vision'),

@@ -381,7 +381,7 @@ describe('loadGguf refuses', () => {
       'a withdrawn tensor type',
       rawFile([{ type: 31 }], 4),
       'format/unsupported-tensor-type',
-      'm.gguf: tensor "w" has type Q4_0_4_4, which GGUF has withdrawn.',
+      'm.gguf: tensor "w" has type Q4_0_4_4, which ggml has withdrawn.',
     ],
     [
       'a row that is not whole blocks',

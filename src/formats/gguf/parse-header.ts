@@ -2,9 +2,10 @@
  * The header of a GGUF file, version 2 or 3, little-endian: everything before the tensor data.
  * Pure: the caller brings the bytes. Layout: ggml-org/ggml `docs/gguf.md`.
  */
-import { type TensorType, tensorTypeFromGgmlId, WITHDRAWN_GGML_TYPES } from '../../quant/tensor-types.ts'
+import type { TensorType } from '../../quant/tensor-types.ts'
 import { EngineError } from '../../shared/errors.ts'
 import { createWrongKindError } from '../content-kind.ts'
+import { requireGgmlType } from '../ggml-type.ts'
 import {
   MAX_GGUF_ALIGNMENT,
   MAX_GGUF_DIMS,
@@ -148,7 +149,7 @@ function parseTensorEntry(cursor: HeaderCursor, index: number, alignment: number
     // The file has the fastest axis first.
     shape.unshift(cursor.count(`dimension ${axis} of ${field}`, Number.MAX_SAFE_INTEGER))
   }
-  const type = parseTensorType(cursor.u32(`type of ${field}`), label)
+  const type = requireGgmlType(cursor.u32(`type of ${field}`), label)
   const byteLength = tensorByteLength(label, type, shape)
   const relativeOffset = cursor.count(`offset of ${field}`, Number.MAX_SAFE_INTEGER)
   if (relativeOffset % alignment !== 0) {
@@ -158,19 +159,6 @@ function parseTensorEntry(cursor: HeaderCursor, index: number, alignment: number
     })
   }
   return { name, type, shape, relativeOffset, byteLength }
-}
-
-function parseTensorType(typeId: number, label: string): TensorType {
-  const info = tensorTypeFromGgmlId(typeId)
-  if (info !== undefined) return info.name
-  const withdrawn = WITHDRAWN_GGML_TYPES.get(typeId)
-  throw new EngineError('format/unsupported-tensor-type', {
-    message:
-      withdrawn === undefined
-        ? `${label} has the unknown type id ${typeId}.`
-        : `${label} has type ${withdrawn}, which GGUF has withdrawn.`,
-    hint: 'Take a file of the same model in another quantisation, for example Q4_K_M or Q8_0.',
-  })
 }
 
 function duplicate(fileName: string, what: string, name: string): EngineError {

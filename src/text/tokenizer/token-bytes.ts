@@ -42,8 +42,13 @@ function invert(alphabet: Uint16Array): readonly string[] {
 
 /** The UTF-8 bytes of `text`, each as its character of the byte-level alphabet. */
 export function spellBytes(text: string): string {
+  return spellTokenBytes(UTF8.encode(text))
+}
+
+/** Bytes as characters of the byte-level alphabet. */
+export function spellTokenBytes(bytes: Uint8Array): string {
   let spelled = ''
-  for (const byte of UTF8.encode(text)) spelled += CHARACTER_OF_BYTE[byte]
+  for (const byte of bytes) spelled += CHARACTER_OF_BYTE[byte]
   return spelled
 }
 

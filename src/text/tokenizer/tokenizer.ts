@@ -4,6 +4,7 @@ import { mergeSymbols } from './bpe.ts'
 import type { TokenizerDefinition } from './definition.ts'
 import { parseTokenizerGguf } from './parse-gguf.ts'
 import { parseTokenizerJson } from './parse-json.ts'
+import { parseRankedTokens } from './parse-ranks.ts'
 import { createStreamingDecoder, type StreamingDecoder } from './streaming-decoder.ts'
 import { encodeTokenBytes, formatByteToken } from './token-bytes.ts'
 
@@ -66,6 +67,15 @@ export function createTokenizerFromJson(
  */
 export function createTokenizerFromGguf(metadata: ReadonlyMap<string, unknown>, name: string): Tokenizer {
   return new BpeTokenizer(parseTokenizerGguf(metadata, name))
+}
+
+/** A byte-level tokenizer from tokens in the order in which they were learned, and control tokens behind them by id. */
+export function createTokenizerFromRanks(
+  vocabulary: readonly Uint8Array[],
+  special: ReadonlyMap<number, string>,
+  name: string,
+): Tokenizer {
+  return new BpeTokenizer(parseRankedTokens(vocabulary, special, name))
 }
 
 const NO_BYTES = new Uint8Array(0)
