@@ -5,6 +5,7 @@
 import type { Backend, BufferRef, DeviceBuffer } from '../../backend/backend.ts'
 import { ACTIVATIONS, type Activation, quantizedByteLength } from '../../backend/ops.ts'
 import { createActivations, linear, type Matrix } from './matrix.ts'
+import { slices } from './slices.ts'
 import type { WorkspacePlan } from './workspace.ts'
 
 export interface Norm {
@@ -116,7 +117,7 @@ export function runFeedForward(
     const count = Math.min(FEED_FORWARD_ROWS, rows - first)
     const input = createActivations(offset(norm, first * dim * 4), count, dim, quantized)
     linear(backend, input, block.ffnUp, wide, { bias: block.ffnUpBias })
-    backend.enqueue('activate', { x: wide, kind: ACTIVATIONS[activation], rows: count, columns: hiddenDim })
+    backend.enqueue('activate', { x: wide, kind: ACTIVATIONS[activation], ...slices(count, hiddenDim) })
     const hidden = createActivations(wide, count, hiddenDim, quantized)
     linear(backend, hidden, block.ffnDown, offset(x, first * dim * 4), {
       bias: block.ffnDownBias,

@@ -7,11 +7,9 @@ import { quantizedByteLength } from '../../backend/ops.ts'
 import type { KvCache } from '../blocks/kv-cache.ts'
 import { createActivations, linear, type Matrix } from '../blocks/matrix.ts'
 import { RopeTable } from '../blocks/rope-table.ts'
+import { slices } from '../blocks/slices.ts'
 import type { Workspace, WorkspacePlan } from '../blocks/workspace.ts'
 import type { DecoderConfig } from '../model-config.ts'
-
-/** Elements of pointwise work that are worth a thread's while: about 100 ns. */
-const SLICE = 128
 
 export interface DecoderLayer {
   readonly attnNorm: DeviceBuffer // (dim)
@@ -260,11 +258,6 @@ export class Decoder {
 /** The step that answers are made of: one token, its logits, nothing else. */
 function isPlainStep({ ids, replacements, want, logits, onHidden }: DecoderPass): boolean {
   return ids.length === 1 && replacements.length === 0 && want === 'last' && !logits && !onHidden
-}
-
-/** Cuts rows of pointwise work into shorter ones, so that a single row keeps several threads busy. */
-function slices(rows: number, columns: number): { rows: number; columns: number } {
-  return columns % SLICE === 0 ? { rows: (rows * columns) / SLICE, columns: SLICE } : { rows, columns }
 }
 
 function offset(ref: BufferRef, byteLength: number): BufferRef {
