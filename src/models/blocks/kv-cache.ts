@@ -19,6 +19,9 @@ export interface CacheRange {
   readonly byteLength: number
 }
 
+/** What a cache needs to know of a decoder. */
+export type CacheSizes = Pick<DecoderConfig, 'layers' | 'kvHeads' | 'headDim' | 'contextLength'>
+
 interface CacheLayer {
   readonly k: DeviceBuffer // (kvHeads, capacity, headDim)
   readonly v: DeviceBuffer // (kvHeads, capacity, headDim)
@@ -41,13 +44,13 @@ export class KvCache {
   readonly type: KvType
   readonly #backend: Backend
   readonly #layers: CacheLayer[] = []
-  readonly #config: DecoderConfig
+  readonly #config: CacheSizes
   /** Bytes of one head's row. */
   readonly #rowBytes: number
   /** A new object whenever the buffers change, to tell what was recorded on others. */
   #layout: object = {}
 
-  constructor(backend: Backend, config: DecoderConfig, type: KvType) {
+  constructor(backend: Backend, config: CacheSizes, type: KvType) {
     this.type = type
     this.#backend = backend
     this.#config = config
@@ -60,12 +63,12 @@ export class KvCache {
   }
 
   /** Bytes of one position over all layers. */
-  static bytesPerToken(config: DecoderConfig, type: KvType): number {
+  static bytesPerToken(config: CacheSizes, type: KvType): number {
     return config.layers * 2 * config.kvHeads * cacheRowByteLength(type, config.headDim)
   }
 
   /** Positions for which memory is taken to hold `positions`. */
-  static capacityFor(config: DecoderConfig, positions: number): number {
+  static capacityFor(config: CacheSizes, positions: number): number {
     return Math.min(Math.ceil(positions / BLOCK) * BLOCK, Math.max(positions, config.contextLength))
   }
 

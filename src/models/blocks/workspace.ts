@@ -13,6 +13,11 @@ export class Workspace {
   readonly #backend: Backend
   readonly #buffer: DeviceBuffer
 
+  /** Bytes on the device. */
+  get byteLength(): number {
+    return this.#buffer.byteLength
+  }
+
   /** Room for the largest of `plans`. */
   constructor(backend: Backend, plans: readonly WorkspacePlan<string>[]) {
     this.#backend = backend

@@ -1,0 +1,276 @@
+/** A Whisper model on the device: sound to keys and values, tokens to logits. */
+import type { Backend, BufferRef, DeviceBuffer } from '../../backend/backend.ts'
+import { CrossCache } from '../blocks/cross-cache.ts'
+import { KvCache, type KvType } from '../blocks/kv-cache.ts'
+import type { AttentionWeights, FeedForwardWeights, Norm } from '../blocks/pre-norm-block.ts'
+import { Workspace } from '../blocks/workspace.ts'
+import type { WeightLoader } from '../weight-loader.ts'
+import type { WeightReader } from '../weight-reader.ts'
+import type { WhisperConfig, WhisperSideConfig } from './config.ts'
+import {
+  MAX_PASS_TOKENS,
+  WhisperDecoder,
+  type WhisperDecoderBlock,
+  type WhisperDecoderWeights,
+  whisperDecoderPlan,
+} from './decoder.ts'
+import {
+  FRAMES_PER_POSITION,
+  type StageObserver,
+  WhisperEncoder,
+  type WhisperEncoderWeights,
+  whisperEncoderPlans,
+} from './encoder.ts'
+
+/** Positions of sound that there is room for at first: ten seconds with the margin. */
+const FIRST_POSITIONS = 640
+
+interface RunState {
+  readonly positions: number
+  readonly workspace: Workspace
+  readonly encoder: WhisperEncoder
+  readonly decoder: WhisperDecoder
+}
+
+/** One utterance at a time: `encode` it, then `run` tokens over it. Calls must not overlap. */
+export class WhisperModel {
+  readonly config: WhisperConfig
+  readonly backend: Backend
+  readonly #weights: WhisperWeights
+  readonly #buffers: readonly DeviceBuffer[]
+  readonly #cache: KvCache
+  readonly #cross: CrossCache
+  #state: RunState
+
+  constructor(
+    backend: Backend,
+    config: WhisperConfig,
+    weights: WhisperWeights,
+    buffers: readonly DeviceBuffer[],
+    kvType: KvType,
+  ) {
+    const { dim, decoder } = config
+    this.config = config
+    this.backend = backend
+    this.#weights = weights
+    this.#buffers = buffers
+    this.#cache = new KvCache(
+      backend,
+      {
+        layers: decoder.layers,
+        kvHeads: decoder.heads,
+        headDim: dim / decoder.heads,
+        contextLength: decoder.positions,
+      },
+      kvType,
+    )
+    this.#cross = new CrossCache(backend, decoder.layers, dim, kvType)
+    this.#state = this.#createState(Math.min(FIRST_POSITIONS, config.encoder.positions))
+  }
+
+  /**
+   * Encodes a spectrogram, f32 (2 * positions, melBands), and readies the decoder to attend to it. An aborted signal
+   * rejects with an `AbortError`.
+   */
+  async encode(mel: Float32Array, signal?: AbortSignal, onStage?: StageObserver): Promise<void> {
+    const positions = mel.length / this.config.melBands / FRAMES_PER_POSITION
+    await this.#reserve(positions)
+    const { encoder, decoder } = this.#state
+    this.#cross.begin(positions)
+    const { out, free, quantized } = encoder.run(mel, onStage)
+    decoder.listen(out, free, this.#cross, quantized)
+    await this.backend.flush(signal)
+  }
+
+  /**
+   * Runs tokens from `position` on, whose keys and values replace those that were there. Resolves with the rows of
+   * logits that are wanted: none, of the last token, or of all.
+   */
+  async run(
+    ids: readonly number[],
+    position: number,
+    want: 'none' | 'last' | 'all',
+    signal?: AbortSignal,
+  ): Promise<Float32Array[]> {
+    await this.#cache.reserve(position + ids.length, position)
+    const rows: Float32Array[] = []
+    for (let first = 0; first < ids.length; first += MAX_PASS_TOKENS) {
+      const part = Int32Array.from(ids.slice(first, first + MAX_PASS_TOKENS))
+      const isLast = first + part.length === ids.length
+      const wanted = want === 'last' && !isLast ? 'none' : want
+      this.#state.decoder.run({
+        ids: part,
+        position: position + first,
+        cache: this.#cache,
+        cross: this.#cross,
+        want: wanted,
+      })
+      if (wanted !== 'none') rows.push(...(await this.#readLogits(wanted === 'all' ? part.length : 1, signal)))
+    }
+    return rows
+  }
+
+  /** Bytes on the device: weights, run state, keys and values. */
+  get allocatedBytes(): number {
+    const weights = this.#buffers.reduce((sum, { byteLength }) => sum + byteLength, 0)
+    return weights + this.#state.workspace.byteLength + this.#cache.byteLength + this.#cross.byteLength
+  }
+
+  /** Keys and values of cross-attention, for whoever holds them against a reference. */
+  crossAttention(layer: number): { k: BufferRef; v: BufferRef; type: KvType; rows: number } {
+    return { ...this.#cross.at(layer), type: this.#cross.type, rows: this.#cross.rows }
+  }
+
+  /** Gives back run state and weights. */
+  dispose(): void {
+    this.#state.workspace.dispose()
+    this.#cache.dispose()
+    this.#cross.dispose()
+    for (const buffer of this.#buffers) this.backend.free(buffer)
+  }
+
+  async #readLogits(rows: number, signal?: AbortSignal): Promise<Float32Array[]> {
+    const { vocabSize } = this.config
+    const bytes = await this.backend.read(this.#state.decoder.logits, rows * vocabSize * 4, signal)
+    return Array.from(
+      { length: rows },
+      (_, row) => new Float32Array(bytes.buffer, row * vocabSize * 4, vocabSize),
+    )
+  }
+
+  /** Long sounds are rarer than short ones and need several times the memory, so it grows when the first one comes. */
+  async #reserve(positions: number): Promise<void> {
+    if (positions <= this.#state.positions) return
+    await this.backend.flush() // nothing may use the old memory any more
+    this.#state.workspace.dispose()
+    this.#state = this.#createState(this.config.encoder.positions)
+  }
+
+  #createState(positions: number): RunState {
+    const { backend, config } = this
+    const workspace = new Workspace(backend, [
+      ...whisperEncoderPlans(config, positions),
+      whisperDecoderPlan(config),
+    ])
+    return {
+      positions,
+      workspace,
+      encoder: new WhisperEncoder(backend, config, this.#weights.encoder, workspace, positions),
+      decoder: new WhisperDecoder(backend, config, this.#weights.decoder, workspace),
+    }
+  }
+}
+
+export interface WhisperWeights {
+  readonly encoder: WhisperEncoderWeights
+  readonly decoder: WhisperDecoderWeights
+}
+
+/** Loads all weights that the configuration names. */
+export async function loadWhisper(
+  backend: Backend,
+  config: WhisperConfig,
+  loader: WeightLoader,
+  kvType: KvType,
+): Promise<WhisperModel> {
+  try {
+    const weights = await readWhisperWeights(loader, config)
+    await loader.finish()
+    return new WhisperModel(backend, config, weights, loader.takeBuffers(), kvType)
+  } catch (error) {
+    loader.abandon()
+    throw error
+  }
+}
+
+async function readWhisperWeights(reader: WeightReader, config: WhisperConfig): Promise<WhisperWeights> {
+  const { dim, melBands, vocabSize, tiedEmbeddings } = config
+  const encoder = {
+    conv1: await reader.matrix('encoder.conv1.weight', dim, melBands * 3, 'patch'),
+    conv1Bias: await reader.vector('encoder.conv1.bias', dim),
+    conv2: await reader.matrix('encoder.conv2.weight', dim, dim * 3, 'patch'),
+    conv2Bias: await reader.vector('encoder.conv2.bias', dim),
+    positions: await reader.vector('encoder.positional_embedding', config.encoder.positions, dim),
+    blocks: await readBlocks(reader, dim, 'encoder', config.encoder, async () => ({})),
+    norm: await readNorm(reader, 'encoder.ln_post', dim),
+  }
+  const tokenEmbedding = await reader.matrix('decoder.token_embedding.weight', vocabSize, dim, 'embedding')
+  const decoder = {
+    tokenEmbedding,
+    positions: await reader.vector('decoder.positional_embedding', config.decoder.positions, dim),
+    blocks: await readBlocks(reader, dim, 'decoder', config.decoder, (name) =>
+      readCrossAttention(reader, name, dim),
+    ),
+    norm: await readNorm(reader, 'decoder.ln', dim),
+    output: tiedEmbeddings
+      ? tokenEmbedding
+      : await reader.matrix('decoder.output.weight', vocabSize, dim, 'output'),
+  }
+  return { encoder, decoder }
+}
+
+async function readBlocks<Extra>(
+  reader: WeightReader,
+  dim: number,
+  side: string,
+  { layers, hiddenDim }: WhisperSideConfig,
+  readExtra: (name: string) => Promise<Extra>,
+) {
+  const blocks = []
+  for (let index = 0; index < layers; index++) {
+    const name = `${side}.blocks.${index}`
+    blocks.push({
+      ln1: await readNorm(reader, `${name}.attn_ln`, dim),
+      ...(await readAttention(reader, `${name}.attn`, dim)),
+      ...(await readExtra(name)),
+      ...(await readFeedForward(reader, name, dim, hiddenDim)),
+    })
+  }
+  return blocks
+}
+
+async function readCrossAttention(
+  reader: WeightReader,
+  name: string,
+  dim: number,
+): Promise<Pick<WhisperDecoderBlock, 'cross' | 'crossNorm'>> {
+  return {
+    crossNorm: await readNorm(reader, `${name}.cross_attn_ln`, dim),
+    cross: await readAttention(reader, `${name}.cross_attn`, dim),
+  }
+}
+
+async function readAttention(reader: WeightReader, name: string, dim: number): Promise<AttentionWeights> {
+  return {
+    attnQ: await reader.matrix(`${name}.query.weight`, dim, dim, 'layer'),
+    attnK: await reader.matrix(`${name}.key.weight`, dim, dim, 'layer'),
+    attnV: await reader.matrix(`${name}.value.weight`, dim, dim, 'layer'),
+    attnOut: await reader.matrix(`${name}.out.weight`, dim, dim, 'layer'),
+    attnQBias: await reader.vector(`${name}.query.bias`, dim),
+    attnKBias: undefined, // Whisper's keys have none
+    attnVBias: await reader.vector(`${name}.value.bias`, dim),
+    attnOutBias: await reader.vector(`${name}.out.bias`, dim),
+  }
+}
+
+async function readFeedForward(
+  reader: WeightReader,
+  name: string,
+  dim: number,
+  hiddenDim: number,
+): Promise<FeedForwardWeights> {
+  return {
+    ln2: await readNorm(reader, `${name}.mlp_ln`, dim),
+    ffnUp: await reader.matrix(`${name}.mlp.0.weight`, hiddenDim, dim, 'layer'),
+    ffnUpBias: await reader.vector(`${name}.mlp.0.bias`, hiddenDim),
+    ffnDown: await reader.matrix(`${name}.mlp.2.weight`, dim, hiddenDim, 'layer'),
+    ffnDownBias: await reader.vector(`${name}.mlp.2.bias`, dim),
+  }
+}
+
+async function readNorm(reader: WeightReader, name: string, dim: number): Promise<Norm> {
+  return {
+    weight: await reader.vector(`${name}.weight`, dim),
+    bias: await reader.vector(`${name}.bias`, dim),
+  }
+}

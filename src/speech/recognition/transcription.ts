@@ -1,0 +1,210 @@
+/** One transcript in the making: samples go in at one end, segments of text come out at the other. */
+import type { PassQueue } from '../../generation/pass-queue.ts'
+import type { TranscriptFinished, TranscriptSegment } from '../types.ts'
+import { type ConvertScript, loadScriptConverter, scriptContext } from './chinese-script.ts'
+import { type DetectedLanguage, maxContextTokens } from './decode.ts'
+import { type ChineseScript, formatLanguage } from './languages.ts'
+import {
+  recognizeWindow,
+  SAMPLES_PER_POSITION,
+  type WhisperParts,
+  type WindowRequest,
+  type WindowResult,
+} from './recognize-window.ts'
+import { SampleWindow } from './sample-window.ts'
+import { splitSegments, type TokenSegment } from './segments.ts'
+
+/** Of what every model here hears. */
+export const SAMPLE_RATE = 16_000
+
+/** A rest that is shorter holds no word. */
+const MIN_SECONDS = 0.1
+
+/** What a transcript was asked for, checked. */
+export interface TranscriptSettings {
+  /** Undefined: to be detected, or the only one. */
+  readonly language: string | undefined
+  readonly script: ChineseScript | undefined
+  readonly context: string
+  readonly withTimestamps: boolean
+  readonly speechSeconds: number | undefined
+}
+
+export class Transcription {
+  readonly #parts: WhisperParts
+  readonly #queue: PassQueue
+  #settings: TranscriptSettings
+  #convert: ConvertScript = (text) => text
+  #convertsTo: ChineseScript | undefined
+  readonly #samples = new SampleWindow()
+  readonly #windowSamples: number
+  readonly #startedAt = performance.now()
+  readonly #segments: TranscriptSegment[] = []
+  /** With the white space that the tokens have. */
+  #text = ''
+  /** Of the first window in which somebody spoke. */
+  #language: DetectedLanguage | undefined
+  /** Of the last window, even if nobody spoke. */
+  #lastLanguage: DetectedLanguage | undefined
+  /** Tokens of the window before, for the next one to go on from. */
+  #previous: readonly number[] = []
+  #encodeMs = 0
+  #decodeMs = 0
+
+  constructor(parts: WhisperParts, queue: PassQueue, settings: TranscriptSettings) {
+    this.#parts = parts
+    this.#queue = queue
+    this.#settings = settings
+    this.#windowSamples = parts.model.config.encoder.positions * SAMPLES_PER_POSITION
+    this.settings = settings
+  }
+
+  /** Changes what is asked for, for what is not heard yet. */
+  set settings(settings: TranscriptSettings) {
+    this.#settings = settings
+    if (settings.language !== undefined) this.#language = { code: settings.language, probability: 1 }
+  }
+
+  /** Samples of 16 kHz. */
+  push(samples: Float32Array): void {
+    this.#samples.push(samples)
+  }
+
+  /** More samples are there than a window takes, so that the first of them can be heard. */
+  get hasWindow(): boolean {
+    return this.#samples.length > this.#windowSamples
+  }
+
+  /** No sound is left to be heard. */
+  get isHeard(): boolean {
+    return this.#samples.length < MIN_SECONDS * SAMPLE_RATE
+  }
+
+  /** Text of all segments so far. */
+  get text(): string {
+    return this.#convert(this.#text).trim()
+  }
+
+  /**
+   * Hears the next window, at the end of the sound what is left. Returns its segments.
+   * @param onText Told what the segments' text is as yet.
+   * @param draft Tokens of the last guess at the window.
+   */
+  async hear(
+    signal: AbortSignal | undefined,
+    { onText, draft }: { onText?: (text: string) => void; draft?: readonly number[] } = {},
+  ): Promise<readonly TranscriptSegment[]> {
+    const { tokens, tokenizer } = this.#parts
+    const isOnlyWindow = this.#samples.dropped === 0 && !this.hasWindow
+    const withTimestamps = this.#settings.withTimestamps || !isOnlyWindow
+    const samples = this.#samples.first(this.#windowSamples)
+    const result = await this.#recognize({
+      samples,
+      withTimestamps,
+      // The gate looked at the whole sound.
+      speechSeconds: isOnlyWindow ? this.#settings.speechSeconds : undefined,
+      ...(withTimestamps || draft === undefined ? {} : { draft }),
+      ...(onText && { onTokens: (ids: readonly number[]) => onText(this.#decode(ids).trim()) }),
+      signal,
+    })
+    const windowSeconds = samples.length / SAMPLE_RATE
+    const { segments, heardSeconds } = withTimestamps
+      ? splitSegments(result.ids, tokens, windowSeconds)
+      : { segments: [{ start: 0, end: windowSeconds, ids: result.ids }], heardSeconds: windowSeconds }
+    this.#lastLanguage = result.language
+    if (result.ids.length > 0) this.#language ??= result.language
+    this.#previous = result.isReliable ? segments.flatMap(({ ids }) => ids) : []
+    for (const { ids } of segments) this.#text += tokenizer.decode(ids)
+    const kept = (this.#settings.withTimestamps ? segments : joinSegments(segments))
+      .map((segment) => this.#place(segment))
+      .filter(({ text }) => text !== '')
+    this.#segments.push(...kept)
+    this.#samples.drop(Math.round(heardSeconds * SAMPLE_RATE))
+    return kept
+  }
+
+  /** Guesses at the window that is still filling up. Returns its tokens for the next guess to start from. */
+  async guess(draft: readonly number[], signal: AbortSignal | undefined): Promise<readonly number[]> {
+    const { ids } = await this.#recognize({
+      samples: this.#samples.first(this.#windowSamples),
+      withTimestamps: false,
+      speechSeconds: this.#settings.speechSeconds,
+      draft,
+      isPartial: true,
+      signal,
+    })
+    return ids
+  }
+
+  /** Text of all segments and of the guess behind them. */
+  textWith(guess: readonly number[]): string {
+    return this.#convert(this.#text + this.#parts.tokenizer.decode(guess)).trim()
+  }
+
+  finish(finishReason: TranscriptFinished['finishReason']): TranscriptFinished {
+    const isEnglishOnly = this.#parts.tokens.languages.size === 0
+    const { code, probability } = this.#language ??
+      this.#lastLanguage ?? { code: 'en', probability: isEnglishOnly ? 1 : 0 }
+    return {
+      type: 'transcript-finished',
+      text: this.text,
+      language: formatLanguage(code, this.#settings.script),
+      languageProbability: probability,
+      segments: [...this.#segments],
+      finishReason,
+      duration: (this.#samples.dropped + this.#samples.length) / SAMPLE_RATE,
+      timings: {
+        totalMs: performance.now() - this.#startedAt,
+        encodeMs: this.#encodeMs,
+        decodeMs: this.#decodeMs,
+      },
+    }
+  }
+
+  async #recognize(request: Omit<WindowRequest, 'language' | 'contextFor'>): Promise<WindowResult> {
+    await this.#loadConverter()
+    const result = await this.#queue.run(() =>
+      recognizeWindow(this.#parts, {
+        ...request,
+        language: this.#language?.code,
+        contextFor: (language) => this.#contextFor(language),
+      }),
+    )
+    this.#encodeMs += result.encodeMs
+    this.#decodeMs += result.decodeMs
+    return result
+  }
+
+  async #loadConverter(): Promise<void> {
+    const { script } = this.#settings
+    if (script === undefined || script === this.#convertsTo) return
+    this.#convert = await loadScriptConverter(script)
+    this.#convertsTo = script
+  }
+
+  #contextFor(language: string | undefined): readonly number[] {
+    const { script, context } = this.#settings
+    const isChinese = language === 'zh' || language === 'yue'
+    const words = `${isChinese ? scriptContext(script) : ''}${context.trim()}`
+    const given = words === '' ? [] : this.#parts.tokenizer.encode(isChinese ? words : ` ${words}`)
+    return [...given, ...this.#previous].slice(-maxContextTokens(this.#parts.model))
+  }
+
+  /** A segment of the window, among those of the whole sound. */
+  #place({ start, end, ids }: TokenSegment): TranscriptSegment {
+    const offset = this.#samples.dropped / SAMPLE_RATE
+    return { start: offset + start, end: offset + end, text: this.#decode(ids).trim() }
+  }
+
+  #decode(ids: readonly number[]): string {
+    const { tokens, tokenizer } = this.#parts
+    return this.#convert(tokenizer.decode(ids.filter((id) => id < tokens.endOfText)))
+  }
+}
+
+/** One segment for a whole window. */
+function joinSegments(segments: readonly TokenSegment[]): TokenSegment[] {
+  const [first] = segments
+  const last = segments.at(-1)
+  return first && last ? [{ start: first.start, end: last.end, ids: segments.flatMap(({ ids }) => ids) }] : []
+}
