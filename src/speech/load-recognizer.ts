@@ -53,7 +53,8 @@ export async function loadRecognizerOn(
   try {
     requireRecognizer(opened)
     const { threads } = options
-    const backend = shared ?? (await createWasmBackend(host.workers, threads === undefined ? {} : { threads }))
+    const backend =
+      shared ?? (await createWasmBackend(host.workers, threads === undefined ? {} : { threads }))
     const release = async (): Promise<void> => {
       if (shared) return
       await backend.dispose()

@@ -1,8 +1,7 @@
 /** The forward pass of Whisper's decoder: tokens attend to the tokens before them and to the encoded sound. */
 import type { Backend, BufferRef, DeviceBuffer } from '../../backend/backend.ts'
 import { quantizedByteLength } from '../../backend/ops.ts'
-import type { CrossCache } from '../blocks/cross-cache.ts'
-import type { KvCache } from '../blocks/kv-cache.ts'
+import type { CachePlace, KvCache } from '../blocks/kv-cache.ts'
 import { createActivations, linear, type Matrix } from '../blocks/matrix.ts'
 import {
   type AttentionWeights,
@@ -33,12 +32,19 @@ export interface WhisperDecoderWeights {
 /** Most tokens of a pass: a draft of a sentence. Each row of logits takes 200 KB. */
 export const MAX_PASS_TOKENS = 16
 
+/** Keys and values of cross-attention. */
+export interface Sound {
+  readonly cache: KvCache
+  readonly rows: number
+}
+
 export interface WhisperPass {
   readonly ids: Int32Array
   /** Of the first token; the cache holds all before it and has room for the rest. */
   readonly position: number
   readonly cache: KvCache
-  readonly cross: CrossCache
+  /** What `listen` made of the sound. */
+  readonly sound: Sound
   /** `last`: logits of the last token, in the first row. `all`: of every token. */
   readonly want: 'none' | 'last' | 'all'
 }
@@ -71,7 +77,7 @@ export class WhisperDecoder {
   readonly #sizes: BlockSizes
   readonly #weights: WhisperDecoderWeights
   readonly #state: Record<keyof ReturnType<typeof whisperDecoderPlan>, BufferRef>
-  readonly #stepKeys = new WeakMap<object, { readonly cross: object }>()
+  readonly #stepKeys = new WeakMap<object, { readonly sound: object; readonly rows: number }>()
 
   constructor(backend: Backend, config: WhisperConfig, weights: WhisperDecoderWeights, workspace: Workspace) {
     this.#backend = backend
@@ -82,17 +88,19 @@ export class WhisperDecoder {
     this.logits = this.#state.logits
   }
 
-  /** Enqueues the keys and values of cross-attention of `sound`, f32 (cross.rows, dim). `scratch` is of the same size. */
-  listen(sound: BufferRef, scratch: BufferRef, cross: CrossCache, quantized: BufferRef): void {
-    const { dim } = this.#config
-    const { rows, type } = cross
-    const input = createActivations(sound, rows, dim, quantized)
-    for (const [index, { cross: weights }] of this.#weights.blocks.entries()) {
-      const { k, v } = cross.at(index)
-      linear(this.#backend, input, weights.attnK, scratch, { bias: weights.attnKBias })
-      this.#backend.enqueue('storeRows', { type, x: scratch, out: k, rows, columns: dim })
-      linear(this.#backend, input, weights.attnV, scratch, { bias: weights.attnVBias })
-      this.#backend.enqueue('storeRows', { type, x: scratch, out: v, rows, columns: dim })
+  /**
+   * Enqueues the keys and values of what was encoded, f32 (rows, dim), to a cache with room for them. `scratch` is of
+   * the same size.
+   */
+  listen(encoded: BufferRef, scratch: BufferRef, quantized: BufferRef, sound: Sound): void {
+    const { rows, cache } = sound
+    const input = createActivations(encoded, rows, this.#config.dim, quantized)
+    for (const [index, { cross }] of this.#weights.blocks.entries()) {
+      const place = cache.at(index, 0)
+      linear(this.#backend, input, cross.attnK, scratch, { bias: cross.attnKBias })
+      this.#store(cache, scratch, place.k, place, rows)
+      linear(this.#backend, input, cross.attnV, scratch, { bias: cross.attnVBias })
+      this.#store(cache, scratch, place.v, place, rows)
     }
   }
 
@@ -111,10 +119,10 @@ export class WhisperDecoder {
   }
 
   /** One object for each state of the caches: steps on the same buffers differ in their position only. */
-  #stepKey({ cache, cross }: WhisperPass): object {
+  #stepKey({ cache, sound }: WhisperPass): object {
     const known = this.#stepKeys.get(cache.layout)
-    if (known?.cross === cross.layout) return known
-    const key = { cross: cross.layout }
+    if (known?.sound === sound.cache.layout && known.rows === sound.rows) return known
+    const key = { sound: sound.cache.layout, rows: sound.rows }
     this.#stepKeys.set(cache.layout, key)
     return key
   }
@@ -155,40 +163,43 @@ export class WhisperDecoder {
     linear(backend, input, block.attnQ, q, { bias: block.attnQBias })
     linear(backend, input, block.attnK, k, { bias: block.attnKBias })
     linear(backend, input, block.attnV, v, { bias: block.attnVBias })
-    const { type } = cache
     const here = cache.at(index, position)
-    backend.enqueue('storeRows', { type, x: k, out: here.k, rows, columns: dim })
-    backend.enqueue('storeRows', { type, x: v, out: here.v, rows, columns: dim })
-    this.#attend(cache, cache.at(index, 0), rows, position + rows, position)
+    this.#store(cache, k, here.k, here, rows)
+    this.#store(cache, v, here.v, here, rows)
+    this.#attend(cache, index, rows, position + rows, position)
     const attended = createActivations(norm, rows, dim, quantized)
     linear(backend, attended, block.attnOut, x, { bias: block.attnOutBias, accumulate: true })
   }
 
-  #attendToSound({ crossNorm, cross: weights }: WhisperDecoderBlock, index: number, pass: WhisperPass): void {
+  #attendToSound(
+    { crossNorm, cross }: WhisperDecoderBlock,
+    index: number,
+    { ids, sound }: WhisperPass,
+  ): void {
     const backend = this.#backend
     const { dim } = this.#config
     const { x, norm, q, quantized } = this.#state
-    const rows = pass.ids.length
+    const rows = ids.length
     layerNorm(backend, this.#sizes, x, crossNorm, norm, rows)
     const input = createActivations(norm, rows, dim, quantized)
-    linear(backend, input, weights.attnQ, q, { bias: weights.attnQBias })
-    this.#attend(pass.cross, pass.cross.at(index), rows, pass.cross.rows)
+    linear(backend, input, cross.attnQ, q, { bias: cross.attnQBias })
+    this.#attend(sound.cache, index, rows, sound.rows)
     const attended = createActivations(norm, rows, dim, quantized)
-    linear(backend, attended, weights.attnOut, x, { bias: weights.attnOutBias, accumulate: true })
+    linear(backend, attended, cross.attnOut, x, { bias: cross.attnOutBias, accumulate: true })
+  }
+
+  #store({ type }: KvCache, x: BufferRef, out: BufferRef, { headStride }: CachePlace, rows: number): void {
+    const { dim, heads } = this.#sizes
+    this.#backend.enqueue('storeRows', { type, x, out, rows, heads, headDim: dim / heads, headStride })
   }
 
   /** From `q` to `norm`. Causal where the first query's position is given. */
-  #attend(
-    { type }: Pick<KvCache, 'type'>,
-    { k, v }: { k: BufferRef; v: BufferRef },
-    queries: number,
-    keys: number,
-    firstPosition?: number,
-  ): void {
+  #attend(cache: KvCache, index: number, queries: number, keys: number, firstPosition?: number): void {
     const { heads, dim } = this.#sizes
     const headDim = dim / heads
+    const { k, v, headStride } = cache.at(index, 0)
     this.#backend.enqueue('attention', {
-      type,
+      type: cache.type,
       q: this.#state.q,
       k,
       v,
@@ -198,6 +209,8 @@ export class WhisperDecoder {
       heads,
       kvHeads: heads,
       headDim,
+      positionStride: 1,
+      headStride,
       scale: 1 / Math.sqrt(headDim),
       causal: firstPosition === undefined ? 0 : 1,
       firstPosition: firstPosition ?? 0,

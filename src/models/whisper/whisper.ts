@@ -1,7 +1,6 @@
 /** A Whisper model on the device: sound to keys and values, tokens to logits. */
-import type { Backend, BufferRef, DeviceBuffer } from '../../backend/backend.ts'
-import { CrossCache } from '../blocks/cross-cache.ts'
-import { KvCache, type KvType } from '../blocks/kv-cache.ts'
+import type { Backend, DeviceBuffer } from '../../backend/backend.ts'
+import { type CachePlace, KvCache, type KvType } from '../blocks/kv-cache.ts'
 import type { AttentionWeights, FeedForwardWeights, Norm } from '../blocks/pre-norm-block.ts'
 import { Workspace } from '../blocks/workspace.ts'
 import type { WeightLoader } from '../weight-loader.ts'
@@ -9,6 +8,7 @@ import type { WeightReader } from '../weight-reader.ts'
 import type { WhisperConfig, WhisperSideConfig } from './config.ts'
 import {
   MAX_PASS_TOKENS,
+  type Sound,
   WhisperDecoder,
   type WhisperDecoderBlock,
   type WhisperDecoderWeights,
@@ -39,7 +39,9 @@ export class WhisperModel {
   readonly #weights: WhisperWeights
   readonly #buffers: readonly DeviceBuffer[]
   readonly #cache: KvCache
-  readonly #cross: CrossCache
+  /** Keys and values of the sound. */
+  readonly #soundCache: KvCache
+  #soundRows = 0
   #state: RunState
 
   constructor(
@@ -54,17 +56,9 @@ export class WhisperModel {
     this.backend = backend
     this.#weights = weights
     this.#buffers = buffers
-    this.#cache = new KvCache(
-      backend,
-      {
-        layers: decoder.layers,
-        kvHeads: decoder.heads,
-        headDim: dim / decoder.heads,
-        contextLength: decoder.positions,
-      },
-      kvType,
-    )
-    this.#cross = new CrossCache(backend, decoder.layers, dim, kvType)
+    const sizes = { layers: decoder.layers, kvHeads: decoder.heads, headDim: dim / decoder.heads }
+    this.#cache = new KvCache(backend, { ...sizes, contextLength: decoder.positions }, kvType)
+    this.#soundCache = new KvCache(backend, { ...sizes, contextLength: config.encoder.positions }, kvType)
     this.#state = this.#createState(Math.min(FIRST_POSITIONS, config.encoder.positions))
   }
 
@@ -75,10 +69,11 @@ export class WhisperModel {
   async encode(mel: Float32Array, signal?: AbortSignal, onStage?: StageObserver): Promise<void> {
     const positions = mel.length / this.config.melBands / FRAMES_PER_POSITION
     await this.#reserve(positions)
+    await this.#soundCache.reserve(positions, 0)
+    this.#soundRows = positions
     const { encoder, decoder } = this.#state
-    this.#cross.begin(positions)
     const { out, free, quantized } = encoder.run(mel, onStage)
-    decoder.listen(out, free, this.#cross, quantized)
+    decoder.listen(out, free, quantized, this.#sound)
     await this.backend.flush(signal)
   }
 
@@ -102,10 +97,11 @@ export class WhisperModel {
         ids: part,
         position: position + first,
         cache: this.#cache,
-        cross: this.#cross,
+        sound: this.#sound,
         want: wanted,
       })
-      if (wanted !== 'none') rows.push(...(await this.#readLogits(wanted === 'all' ? part.length : 1, signal)))
+      if (wanted !== 'none')
+        rows.push(...(await this.#readLogits(wanted === 'all' ? part.length : 1, signal)))
     }
     return rows
   }
@@ -113,20 +109,24 @@ export class WhisperModel {
   /** Bytes on the device: weights, run state, keys and values. */
   get allocatedBytes(): number {
     const weights = this.#buffers.reduce((sum, { byteLength }) => sum + byteLength, 0)
-    return weights + this.#state.workspace.byteLength + this.#cache.byteLength + this.#cross.byteLength
+    return weights + this.#state.workspace.byteLength + this.#cache.byteLength + this.#soundCache.byteLength
   }
 
-  /** Keys and values of cross-attention, for whoever holds them against a reference. */
-  crossAttention(layer: number): { k: BufferRef; v: BufferRef; type: KvType; rows: number } {
-    return { ...this.#cross.at(layer), type: this.#cross.type, rows: this.#cross.rows }
+  /** Where the decoder's keys and values of the sound lie, for whoever holds them against a reference. */
+  soundPlace(layer: number): CachePlace {
+    return this.#soundCache.at(layer, 0)
   }
 
   /** Gives back run state and weights. */
   dispose(): void {
     this.#state.workspace.dispose()
     this.#cache.dispose()
-    this.#cross.dispose()
+    this.#soundCache.dispose()
     for (const buffer of this.#buffers) this.backend.free(buffer)
+  }
+
+  get #sound(): Sound {
+    return { cache: this.#soundCache, rows: this.#soundRows }
   }
 
   async #readLogits(rows: number, signal?: AbortSignal): Promise<Float32Array[]> {

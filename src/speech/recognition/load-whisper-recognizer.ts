@@ -19,7 +19,11 @@ import type { Recognizer } from '../types.ts'
 import { scratchMel } from './scratch-mel.ts'
 import { WhisperRecognizer } from './whisper-recognizer.ts'
 import { findWhisperTokens } from './whisper-tokens.ts'
-import { createVocabularyOfGgml, loadVocabularyFromFolder, loadVocabularyOfGguf } from './whisper-vocabulary.ts'
+import {
+  createVocabularyOfGgml,
+  loadVocabularyFromFolder,
+  loadVocabularyOfGguf,
+} from './whisper-vocabulary.ts'
 
 export interface LoadWhisperOptions {
   readonly precision: PrecisionName

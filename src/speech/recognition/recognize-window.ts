@@ -5,7 +5,13 @@
 import type { WhisperModel } from '../../models/whisper/whisper.ts'
 import type { Tokenizer } from '../../text/tokenizer/tokenizer.ts'
 import { isDoubtful, isSilence } from './checks.ts'
-import { type Decoded, type DetectedLanguage, decodeUtterance, detectLanguage, maxUtteranceTokens } from './decode.ts'
+import {
+  type Decoded,
+  type DetectedLanguage,
+  decodeUtterance,
+  detectLanguage,
+  maxUtteranceTokens,
+} from './decode.ts'
 import type { SpectrogramMaker } from './spectrogram.ts'
 import type { WhisperTokens } from './whisper-tokens.ts'
 

@@ -30,12 +30,17 @@ export function splitSegments(
   const isTimestamp = (index: number): boolean => (ids[index] ?? -1) >= firstTimestamp
   const timeAt = (index: number): number => ((ids[index] as number) - firstTimestamp) * TIMESTAMP_SECONDS
   // A pair of timestamps ends one segment and starts the next.
-  const cuts = ids.map((_, index) => index).filter((index) => index > 0 && isTimestamp(index - 1) && isTimestamp(index))
+  const cuts = ids
+    .map((_, index) => index)
+    .filter((index) => index > 0 && isTimestamp(index - 1) && isTimestamp(index))
   const endsWithOne = ids.length >= 2 && isTimestamp(ids.length - 1) && !isTimestamp(ids.length - 2)
   if (cuts.length === 0) {
     const last = ids.findLastIndex((_, index) => isTimestamp(index) && timeAt(index) > 0)
     const end = last < 0 ? windowSeconds : Math.min(timeAt(last), windowSeconds)
-    return { segments: keepSpoken([{ start: 0, end, ids: textOf(ids, firstTimestamp) }]), heardSeconds: windowSeconds }
+    return {
+      segments: keepSpoken([{ start: 0, end, ids: textOf(ids, firstTimestamp) }]),
+      heardSeconds: windowSeconds,
+    }
   }
   const bounds = endsWithOne ? [...cuts, ids.length] : cuts
   const segments = bounds.map((bound, index): TokenSegment => {

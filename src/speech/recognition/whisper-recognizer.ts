@@ -9,10 +9,10 @@ import type {
   TranscribeOptions,
   TranscriptEvent,
 } from '../types.ts'
-import { resampleAll } from './resample-all.ts'
 import { formatLanguage, parseLanguage } from './languages.ts'
 import { LatestValue } from './latest-value.ts'
 import type { WhisperParts } from './recognize-window.ts'
+import { resampleAll } from './resample-all.ts'
 import { checkTranscribeOptions } from './transcribe-options.ts'
 import { SAMPLE_RATE, Transcription, type TranscriptSettings } from './transcription.ts'
 import { WhisperListening } from './whisper-listening.ts'
@@ -36,7 +36,8 @@ export class WhisperRecognizer implements Recognizer {
     this.#info = {
       ...info,
       sampleRate: SAMPLE_RATE,
-      languages: languages.size === 0 ? ['en'] : [...languages.keys()].map((code) => formatLanguage(code, undefined)),
+      languages:
+        languages.size === 0 ? ['en'] : [...languages.keys()].map((code) => formatLanguage(code, undefined)),
     }
     this.#release = release
   }

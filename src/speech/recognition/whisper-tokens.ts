@@ -53,7 +53,14 @@ export function findWhisperTokens(
   const startOfPrevious = require('<|startofprev|>')
   const noSpeech = require('<|nospeech|>', '<|nocaptions|>')
   const noTimestamps = require('<|notimestamps|>')
-  const control = [startOfTranscript, translate, transcribe, require('<|startoflm|>'), startOfPrevious, noSpeech]
+  const control = [
+    startOfTranscript,
+    translate,
+    transcribe,
+    require('<|startoflm|>'),
+    startOfPrevious,
+    noSpeech,
+  ]
   const stated = settings['is_multilingual']
   const isMultilingual = typeof stated === 'boolean' ? stated : vocabSize >= MULTILINGUAL_FROM
   return {
@@ -65,7 +72,9 @@ export function findWhisperTokens(
     noSpeech,
     noTimestamps,
     firstTimestamp: noTimestamps + 1,
-    suppressed: [...new Set([...(readIds(settings['suppress_tokens']) ?? findSymbols(tokenizer)), ...control])],
+    suppressed: [
+      ...new Set([...(readIds(settings['suppress_tokens']) ?? findSymbols(tokenizer)), ...control]),
+    ],
     suppressedAtStart: readIds(settings['begin_suppress_tokens']) ?? [
       ...tokenizer.encode(' ').slice(0, 1),
       endOfText,
