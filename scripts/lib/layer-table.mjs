@@ -64,6 +64,7 @@ export const PACKAGE_HOMES = {
   commander: 'cli',
   'eventsource-parser': 'assistant',
   hono: 'server',
+  'opencc-js': 'speech',
   'pinyin-pro': 'speech',
   sharp: 'host',
 }

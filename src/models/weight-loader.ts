@@ -41,6 +41,19 @@ interface Stage {
   free: Promise<void>
 }
 
+/** Rows of a tensor on their way to the device. */
+interface Piece {
+  readonly info: TensorInfo
+  /** Of the first row, in the tensor. */
+  readonly byteOffset: number
+  readonly count: number
+  readonly columns: number
+  /** That the matrix will have. */
+  readonly type: MatrixType
+  /** Changes rows of float32 in place. */
+  readonly arrange: ((values: Float32Array) => void) | undefined
+}
+
 export class WeightLoader implements WeightReader {
   readonly #options: WeightLoaderOptions
   readonly #stages: Stage[]
@@ -65,29 +78,30 @@ export class WeightLoader implements WeightReader {
 
   /** A weight matrix of `rows` outputs and `columns` inputs. Trailing dimensions of the tensor are taken as one. */
   async matrix(name: string, rows: number, columns: number, role: WeightRole): Promise<Matrix> {
-    const { backend, precision } = this.#options
     const info = this.#find(name)
     this.#checkShape(info, [rows, columns])
-    const type = storedType(info.type, role, precision)
-    const data = this.#keep(backend.alloc(backend.matrixByteLength(type, rows, columns)))
-    const rowBytes = byteLengthOf(info.type, columns)
-    if (columns > MAX_COLUMNS) {
-      throw new EngineError('model/row-too-long', {
-        message: `${this.#label(info)} has rows of ${columns} elements; at most ${MAX_COLUMNS} are supported.`,
-      })
-    }
-    // Eight bytes an element cover float32 beside short rows that are filled up to a block.
-    const widest = type === info.type ? rowBytes : columns * 8
-    const pieceRows = Math.max(PANEL_ROWS, Math.floor(PIECE_BYTES / widest / PANEL_ROWS) * PANEL_ROWS)
-    for (let firstRow = 0; firstRow < rows; firstRow += pieceRows) {
-      const count = Math.min(pieceRows, rows - firstRow)
-      await this.#stageRows(info, firstRow * rowBytes, count, columns, type, (source, held) => {
-        this.#pack(held, type, source, data, count, columns, firstRow)
-      })
-    }
-    const matrix = { type, rows, columns, data }
+    const type = storedType(info.type, role, this.#options.precision)
+    const matrix = await this.#load(info, rows, columns, type)
     this.#options.onMatrix?.(name, matrix)
     return matrix
+  }
+
+  /**
+   * Weights (outputs, inputs, kernel) of a convolution over time as a matrix (outputs, kernel * inputs), for windows from
+   * `unfoldRows`. Float32 unless it is quantised.
+   */
+  async convolution(
+    name: string,
+    outputs: number,
+    inputs: number,
+    kernel: number,
+    role: WeightRole,
+  ): Promise<Matrix> {
+    const info = this.#find(name)
+    this.#checkShape(info, [outputs, inputs * kernel])
+    const wanted = storedType(info.type, role, this.#options.precision)
+    const type = wanted === 'Q8_0' || wanted === 'Q4_0' ? wanted : 'F32'
+    return this.#load(info, outputs, inputs * kernel, type, (values) => putTapsFirst(values, inputs, kernel))
   }
 
   /** A bias, a norm's weight, a table of positions: float32 on the device whatever the file holds. */
@@ -141,13 +155,38 @@ export class WeightLoader implements WeightReader {
     return buffer
   }
 
-  /** Reads `count` rows to the next free stage and hands them to `use`, whose commands must end before the stage is used again. */
-  async #stageRows(
+  /** @param arrange Changes rows of float32 in place. */
+  async #load(
     info: TensorInfo,
-    byteOffset: number,
-    count: number,
+    rows: number,
     columns: number,
     type: MatrixType,
+    arrange?: (values: Float32Array) => void,
+  ): Promise<Matrix> {
+    const { backend } = this.#options
+    if (columns > MAX_COLUMNS) {
+      throw new EngineError('model/row-too-long', {
+        message: `${this.#label(info)} has rows of ${columns} elements; at most ${MAX_COLUMNS} are supported.`,
+      })
+    }
+    const data = this.#keep(backend.alloc(backend.matrixByteLength(type, rows, columns)))
+    const rowBytes = byteLengthOf(info.type, columns)
+    // Eight bytes an element cover float32 beside short rows that are filled up to a block.
+    const widest = type === info.type ? rowBytes : columns * 8
+    const pieceRows = Math.max(PANEL_ROWS, Math.floor(PIECE_BYTES / widest / PANEL_ROWS) * PANEL_ROWS)
+    for (let firstRow = 0; firstRow < rows; firstRow += pieceRows) {
+      const count = Math.min(pieceRows, rows - firstRow)
+      const piece = { info, byteOffset: firstRow * rowBytes, count, columns, type, arrange }
+      await this.#stageRows(piece, (source, held) => {
+        this.#pack(held, type, source, data, count, columns, firstRow)
+      })
+    }
+    return { type, rows, columns, data }
+  }
+
+  /** Reads `count` rows to the next free stage and hands them to `use`, whose commands must end before the stage is used again. */
+  async #stageRows(
+    { info, byteOffset, count, columns, type, arrange }: Piece,
     use: (source: BufferRef, held: MatrixType) => void,
   ): Promise<void> {
     const { backend, signal, onProgress } = this.#options
@@ -155,8 +194,8 @@ export class WeightLoader implements WeightReader {
     const stage = this.#stages[this.#next++ % this.#stages.length] as Stage
     await stage.free
     const byteLength = byteLengthOf(info.type, columns) * count
-    const held = this.#heldType(info)
-    if (held === info.type) {
+    const held = arrange ? 'F32' : this.#heldType(info)
+    if (held === info.type && !arrange) {
       const view = backend.view(stage.raw, byteLength)
       const bytes = view ?? new Uint8Array(byteLength)
       await info.source.readInto(bytes, info.byteOffset + byteOffset)
@@ -164,6 +203,7 @@ export class WeightLoader implements WeightReader {
       if (!view) backend.write(stage.raw, bytes)
     } else {
       const values = await this.#decode(info, byteOffset, count * columns)
+      arrange?.(values)
       const bytes = new Uint8Array(values.buffer)
       if (held !== type) this.#checkUsable(info, bytes, held, byteOffset, columns)
       backend.write(stage.raw, bytes)
@@ -267,5 +307,16 @@ export class WeightLoader implements WeightReader {
 
   #label(info: TensorInfo): string {
     return `${info.source.name}: tensor "${info.name}"`
+  }
+}
+
+/** Rows of (inputs, kernel) become rows of (kernel, inputs). */
+function putTapsFirst(values: Float32Array, inputs: number, kernel: number): void {
+  const row = new Float32Array(inputs * kernel)
+  for (let first = 0; first < values.length; first += row.length) {
+    for (let input = 0; input < inputs; input++)
+      for (let tap = 0; tap < kernel; tap++)
+        row[tap * inputs + input] = values[first + input * kernel + tap] as number
+    values.set(row, first)
   }
 }

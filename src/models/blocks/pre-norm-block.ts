@@ -5,6 +5,7 @@
 import type { Backend, BufferRef, DeviceBuffer } from '../../backend/backend.ts'
 import { ACTIVATIONS, type Activation, quantizedByteLength } from '../../backend/ops.ts'
 import { createActivations, linear, type Matrix } from './matrix.ts'
+import { offset } from './offset.ts'
 import { slices } from './slices.ts'
 import type { WorkspacePlan } from './workspace.ts'
 
@@ -136,8 +137,4 @@ export function layerNorm(
   rows: number,
 ): void {
   backend.enqueue('layerNorm', { x, weight, bias, out, rows, columns: dim, epsilon })
-}
-
-export function offset(ref: BufferRef, byteLength: number): BufferRef {
-  return { buffer: ref.buffer, byteOffset: ref.byteOffset + byteLength }
 }

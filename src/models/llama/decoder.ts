@@ -6,6 +6,7 @@ import type { Backend, BufferRef, DeviceBuffer } from '../../backend/backend.ts'
 import { quantizedByteLength } from '../../backend/ops.ts'
 import type { KvCache } from '../blocks/kv-cache.ts'
 import { createActivations, linear, type Matrix } from '../blocks/matrix.ts'
+import { offset } from '../blocks/offset.ts'
 import { RopeTable } from '../blocks/rope-table.ts'
 import { slices } from '../blocks/slices.ts'
 import type { Workspace, WorkspacePlan } from '../blocks/workspace.ts'
@@ -258,8 +259,4 @@ export class Decoder {
 /** The step that answers are made of: one token, its logits, nothing else. */
 function isPlainStep({ ids, replacements, want, logits, onHidden }: DecoderPass): boolean {
   return ids.length === 1 && replacements.length === 0 && want === 'last' && !logits && !onHidden
-}
-
-function offset(ref: BufferRef, byteLength: number): BufferRef {
-  return { buffer: ref.buffer, byteOffset: ref.byteOffset + byteLength }
 }

@@ -2,10 +2,10 @@
 import type { Backend, BufferRef, DeviceBuffer } from '../../backend/backend.ts'
 import { quantizedByteLength } from '../../backend/ops.ts'
 import { createActivations, linear, type Matrix } from '../blocks/matrix.ts'
+import { offset } from '../blocks/offset.ts'
 import {
   layerNorm,
   type Norm,
-  offset,
   type PreNormBlock,
   preNormPlan,
   runPreNormBlock,

@@ -3,12 +3,12 @@ import type { Backend, BufferRef, DeviceBuffer } from '../../backend/backend.ts'
 import { quantizedByteLength } from '../../backend/ops.ts'
 import type { CachePlace, KvCache } from '../blocks/kv-cache.ts'
 import { createActivations, linear, type Matrix } from '../blocks/matrix.ts'
+import { offset } from '../blocks/offset.ts'
 import {
   type AttentionWeights,
   type BlockSizes,
   layerNorm,
   type Norm,
-  offset,
   type PreNormBlock,
   preNormPlan,
   runFeedForward,

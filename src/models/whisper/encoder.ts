@@ -1,7 +1,7 @@
 /** The forward pass of Whisper's encoder: two convolutions over a mel spectrogram, positions, blocks. */
 import type { Backend, BufferRef, DeviceBuffer } from '../../backend/backend.ts'
-import { ACTIVATIONS, quantizedByteLength } from '../../backend/ops.ts'
-import { conv1d } from '../blocks/conv1d.ts'
+import { ACTIVATIONS } from '../../backend/ops.ts'
+import { conv1d, convolutionPlan } from '../blocks/conv1d.ts'
 import type { Matrix } from '../blocks/matrix.ts'
 import {
   type BlockSizes,
@@ -15,9 +15,9 @@ import type { Workspace, WorkspacePlan } from '../blocks/workspace.ts'
 import { WHISPER_EPSILON, type WhisperConfig } from './config.ts'
 
 export interface WhisperEncoderWeights {
-  readonly conv1: Matrix // (dim, melBands * 3)
+  readonly conv1: Matrix // (dim, 3 * melBands)
   readonly conv1Bias: DeviceBuffer // (dim)
-  readonly conv2: Matrix // (dim, dim * 3)
+  readonly conv2: Matrix // (dim, 3 * dim)
   readonly conv2Bias: DeviceBuffer // (dim)
   readonly positions: DeviceBuffer // (positions, dim)
   readonly blocks: readonly PreNormBlock[]
@@ -26,7 +26,7 @@ export interface WhisperEncoderWeights {
 
 /** Frames of the spectrogram that become one position. */
 export const FRAMES_PER_POSITION = 2
-const KERNEL = 3
+export const CONV_KERNEL = 3
 
 export function encoderBlockSizes({ dim, encoder }: WhisperConfig): BlockSizes {
   return {
@@ -45,11 +45,7 @@ function frontPlan({ dim, melBands }: WhisperConfig, positions: number) {
     x: positions * dim * 4, // (positions, dim)
     mel: frames * melBands * 4, // (frames, melBands)
     hidden: frames * dim * 4, // (frames, dim)
-    unfolded: Math.max(frames * melBands, positions * dim) * KERNEL * 4,
-    quantized: Math.max(
-      quantizedByteLength(frames, melBands * KERNEL),
-      quantizedByteLength(positions, dim * KERNEL),
-    ),
+    ...convolutionPlan(CONV_KERNEL * Math.max(melBands, dim)),
   } satisfies WorkspacePlan<string>
 }
 
@@ -110,10 +106,10 @@ export class WhisperEncoder {
     const backend = this.#backend
     const { dim, melBands } = this.#config
     const { conv1, conv1Bias, conv2, conv2Bias } = this.#weights
-    const { mel, hidden, x, unfolded, quantized } = this.#front
+    const { mel, hidden, x, windows, quantized } = this.#front
     const frames = positions * FRAMES_PER_POSITION
     backend.write(mel, new Uint8Array(values.buffer, values.byteOffset, values.byteLength))
-    const shared = { kernel: KERNEL, padding: 1, unfolded, quantized }
+    const shared = { kernel: CONV_KERNEL, padding: 1, windows, quantized }
     conv1d(backend, {
       ...shared,
       x: mel,
@@ -121,7 +117,6 @@ export class WhisperEncoder {
       channels: melBands,
       matrix: conv1,
       bias: conv1Bias,
-      stride: 1,
       out: hidden,
     })
     backend.enqueue('activate', { x: hidden, kind: ACTIVATIONS.geluErf, rows: frames, columns: dim })

@@ -4,7 +4,6 @@ import { type CachePlace, KvCache, type KvType } from '../blocks/kv-cache.ts'
 import type { AttentionWeights, FeedForwardWeights, Norm } from '../blocks/pre-norm-block.ts'
 import { Workspace } from '../blocks/workspace.ts'
 import type { WeightLoader } from '../weight-loader.ts'
-import type { WeightReader } from '../weight-reader.ts'
 import type { WhisperConfig, WhisperSideConfig } from './config.ts'
 import {
   MAX_PASS_TOKENS,
@@ -15,6 +14,7 @@ import {
   whisperDecoderPlan,
 } from './decoder.ts'
 import {
+  CONV_KERNEL,
   FRAMES_PER_POSITION,
   type StageObserver,
   WhisperEncoder,
@@ -183,34 +183,34 @@ export async function loadWhisper(
   }
 }
 
-async function readWhisperWeights(reader: WeightReader, config: WhisperConfig): Promise<WhisperWeights> {
+async function readWhisperWeights(loader: WeightLoader, config: WhisperConfig): Promise<WhisperWeights> {
   const { dim, melBands, vocabSize, tiedEmbeddings } = config
   const encoder = {
-    conv1: await reader.matrix('encoder.conv1.weight', dim, melBands * 3, 'patch'),
-    conv1Bias: await reader.vector('encoder.conv1.bias', dim),
-    conv2: await reader.matrix('encoder.conv2.weight', dim, dim * 3, 'patch'),
-    conv2Bias: await reader.vector('encoder.conv2.bias', dim),
-    positions: await reader.vector('encoder.positional_embedding', config.encoder.positions, dim),
-    blocks: await readBlocks(reader, dim, 'encoder', config.encoder, async () => ({})),
-    norm: await readNorm(reader, 'encoder.ln_post', dim),
+    conv1: await loader.convolution('encoder.conv1.weight', dim, melBands, CONV_KERNEL, 'patch'),
+    conv1Bias: await loader.vector('encoder.conv1.bias', dim),
+    conv2: await loader.convolution('encoder.conv2.weight', dim, dim, CONV_KERNEL, 'patch'),
+    conv2Bias: await loader.vector('encoder.conv2.bias', dim),
+    positions: await loader.vector('encoder.positional_embedding', config.encoder.positions, dim),
+    blocks: await readBlocks(loader, dim, 'encoder', config.encoder, async () => ({})),
+    norm: await readNorm(loader, 'encoder.ln_post', dim),
   }
-  const tokenEmbedding = await reader.matrix('decoder.token_embedding.weight', vocabSize, dim, 'embedding')
+  const tokenEmbedding = await loader.matrix('decoder.token_embedding.weight', vocabSize, dim, 'embedding')
   const decoder = {
     tokenEmbedding,
-    positions: await reader.vector('decoder.positional_embedding', config.decoder.positions, dim),
-    blocks: await readBlocks(reader, dim, 'decoder', config.decoder, (name) =>
-      readCrossAttention(reader, name, dim),
+    positions: await loader.vector('decoder.positional_embedding', config.decoder.positions, dim),
+    blocks: await readBlocks(loader, dim, 'decoder', config.decoder, (name) =>
+      readCrossAttention(loader, name, dim),
     ),
-    norm: await readNorm(reader, 'decoder.ln', dim),
+    norm: await readNorm(loader, 'decoder.ln', dim),
     output: tiedEmbeddings
       ? tokenEmbedding
-      : await reader.matrix('decoder.output.weight', vocabSize, dim, 'output'),
+      : await loader.matrix('decoder.output.weight', vocabSize, dim, 'output'),
   }
   return { encoder, decoder }
 }
 
 async function readBlocks<Extra>(
-  reader: WeightReader,
+  loader: WeightLoader,
   dim: number,
   side: string,
   { layers, hiddenDim }: WhisperSideConfig,
@@ -220,57 +220,57 @@ async function readBlocks<Extra>(
   for (let index = 0; index < layers; index++) {
     const name = `${side}.blocks.${index}`
     blocks.push({
-      ln1: await readNorm(reader, `${name}.attn_ln`, dim),
-      ...(await readAttention(reader, `${name}.attn`, dim)),
+      ln1: await readNorm(loader, `${name}.attn_ln`, dim),
+      ...(await readAttention(loader, `${name}.attn`, dim)),
       ...(await readExtra(name)),
-      ...(await readFeedForward(reader, name, dim, hiddenDim)),
+      ...(await readFeedForward(loader, name, dim, hiddenDim)),
     })
   }
   return blocks
 }
 
 async function readCrossAttention(
-  reader: WeightReader,
+  loader: WeightLoader,
   name: string,
   dim: number,
 ): Promise<Pick<WhisperDecoderBlock, 'cross' | 'crossNorm'>> {
   return {
-    crossNorm: await readNorm(reader, `${name}.cross_attn_ln`, dim),
-    cross: await readAttention(reader, `${name}.cross_attn`, dim),
+    crossNorm: await readNorm(loader, `${name}.cross_attn_ln`, dim),
+    cross: await readAttention(loader, `${name}.cross_attn`, dim),
   }
 }
 
-async function readAttention(reader: WeightReader, name: string, dim: number): Promise<AttentionWeights> {
+async function readAttention(loader: WeightLoader, name: string, dim: number): Promise<AttentionWeights> {
   return {
-    attnQ: await reader.matrix(`${name}.query.weight`, dim, dim, 'layer'),
-    attnK: await reader.matrix(`${name}.key.weight`, dim, dim, 'layer'),
-    attnV: await reader.matrix(`${name}.value.weight`, dim, dim, 'layer'),
-    attnOut: await reader.matrix(`${name}.out.weight`, dim, dim, 'layer'),
-    attnQBias: await reader.vector(`${name}.query.bias`, dim),
+    attnQ: await loader.matrix(`${name}.query.weight`, dim, dim, 'layer'),
+    attnK: await loader.matrix(`${name}.key.weight`, dim, dim, 'layer'),
+    attnV: await loader.matrix(`${name}.value.weight`, dim, dim, 'layer'),
+    attnOut: await loader.matrix(`${name}.out.weight`, dim, dim, 'layer'),
+    attnQBias: await loader.vector(`${name}.query.bias`, dim),
     attnKBias: undefined, // Whisper's keys have none
-    attnVBias: await reader.vector(`${name}.value.bias`, dim),
-    attnOutBias: await reader.vector(`${name}.out.bias`, dim),
+    attnVBias: await loader.vector(`${name}.value.bias`, dim),
+    attnOutBias: await loader.vector(`${name}.out.bias`, dim),
   }
 }
 
 async function readFeedForward(
-  reader: WeightReader,
+  loader: WeightLoader,
   name: string,
   dim: number,
   hiddenDim: number,
 ): Promise<FeedForwardWeights> {
   return {
-    ln2: await readNorm(reader, `${name}.mlp_ln`, dim),
-    ffnUp: await reader.matrix(`${name}.mlp.0.weight`, hiddenDim, dim, 'layer'),
-    ffnUpBias: await reader.vector(`${name}.mlp.0.bias`, hiddenDim),
-    ffnDown: await reader.matrix(`${name}.mlp.2.weight`, dim, hiddenDim, 'layer'),
-    ffnDownBias: await reader.vector(`${name}.mlp.2.bias`, dim),
+    ln2: await readNorm(loader, `${name}.mlp_ln`, dim),
+    ffnUp: await loader.matrix(`${name}.mlp.0.weight`, hiddenDim, dim, 'layer'),
+    ffnUpBias: await loader.vector(`${name}.mlp.0.bias`, hiddenDim),
+    ffnDown: await loader.matrix(`${name}.mlp.2.weight`, dim, hiddenDim, 'layer'),
+    ffnDownBias: await loader.vector(`${name}.mlp.2.bias`, dim),
   }
 }
 
-async function readNorm(reader: WeightReader, name: string, dim: number): Promise<Norm> {
+async function readNorm(loader: WeightLoader, name: string, dim: number): Promise<Norm> {
   return {
-    weight: await reader.vector(`${name}.weight`, dim),
-    bias: await reader.vector(`${name}.bias`, dim),
+    weight: await loader.vector(`${name}.weight`, dim),
+    bias: await loader.vector(`${name}.bias`, dim),
   }
 }

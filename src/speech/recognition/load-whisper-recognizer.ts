@@ -1,4 +1,5 @@
 /** From opened files to a Whisper model that recognises speech. */
+import { MEL_SAMPLE_RATE } from '../../audio/whisper-mel.ts'
 import type { Backend } from '../../backend/backend.ts'
 import type { TensorInfo } from '../../formats/tensor-info.ts'
 import { ConfigFields } from '../../models/config-fields.ts'
@@ -16,7 +17,8 @@ import { EngineError } from '../../shared/errors.ts'
 import type { Tokenizer } from '../../text/tokenizer/tokenizer.ts'
 import type { OpenedSpeechModel } from '../open-speech-model.ts'
 import type { Recognizer } from '../types.ts'
-import { scratchMel } from './scratch-mel.ts'
+import type { WhisperParts } from './recognize-window.ts'
+import { SAMPLES_PER_POSITION, SpectrogramMaker } from './spectrogram.ts'
 import { WhisperRecognizer } from './whisper-recognizer.ts'
 import { findWhisperTokens } from './whisper-tokens.ts'
 import {
@@ -35,10 +37,24 @@ export interface LoadWhisperOptions {
 export async function loadWhisperRecognizer(
   opened: OpenedSpeechModel,
   backend: Backend,
-  { precision, signal, onProgress }: LoadWhisperOptions,
+  options: LoadWhisperOptions,
   release: () => Promise<void>,
 ): Promise<Recognizer> {
   const start = performance.now()
+  const { parts, fileBytes } = await loadWhisperParts(opened, backend, options)
+  const { name } = opened.checkpoint
+  return new WhisperRecognizer(
+    parts,
+    { name, architecture: 'whisper', fileBytes, loadMs: performance.now() - start },
+    release,
+  )
+}
+
+export async function loadWhisperParts(
+  opened: OpenedSpeechModel,
+  backend: Backend,
+  { precision, signal, onProgress }: LoadWhisperOptions,
+): Promise<{ parts: WhisperParts; fileBytes: number }> {
   const { name } = opened.checkpoint
   const { config, tensors } = parseModel(opened)
   const tokenizer = await loadTokenizer(opened)
@@ -62,11 +78,9 @@ export async function loadWhisperRecognizer(
     onProgress: onProgress && ((loadedBytes) => onProgress({ loadedBytes, totalBytes: fileBytes })),
   })
   const model = await loadWhisper(backend, config, loader, chosen.kind === 'f32' ? 'F32' : 'F16')
-  return new WhisperRecognizer(
-    { model, tokenizer, tokens, spectrograms: scratchMel(config.melBands) },
-    { name, architecture: 'whisper', fileBytes, loadMs: performance.now() - start },
-    release,
-  )
+  const windowSeconds = (config.encoder.positions * SAMPLES_PER_POSITION) / MEL_SAMPLE_RATE
+  const spectrograms = new SpectrogramMaker(config.melBands, windowSeconds)
+  return { parts: { model, tokenizer, tokens, spectrograms }, fileBytes }
 }
 
 interface ParsedModel {

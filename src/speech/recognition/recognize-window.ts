@@ -2,6 +2,7 @@
  * Text of one window of sound: encoded as far as the sound goes, decoded, and decoded again in other ways as long as the
  * text can't be what was said.
  */
+import { MEL_SAMPLE_RATE } from '../../audio/whisper-mel.ts'
 import type { WhisperModel } from '../../models/whisper/whisper.ts'
 import type { Tokenizer } from '../../text/tokenizer/tokenizer.ts'
 import { isDoubtful, isSilence } from './checks.ts'
@@ -12,7 +13,7 @@ import {
   detectLanguage,
   maxUtteranceTokens,
 } from './decode.ts'
-import type { SpectrogramMaker } from './spectrogram.ts'
+import { SAMPLES_PER_POSITION, type SpectrogramMaker } from './spectrogram.ts'
 import type { WhisperTokens } from './whisper-tokens.ts'
 
 /** A Whisper model with all that it takes to use it. */
@@ -50,8 +51,6 @@ export interface WindowResult {
   readonly decodeMs: number
 }
 
-export const SAMPLES_PER_POSITION = 320
-
 /**
  * Positions behind the end of the sound that are encoded too. Decoders that see less silence tend to repeat themselves;
  * 128 is also what whisper.cpp's users found (ggml-org/whisper.cpp#1855).
@@ -80,7 +79,7 @@ export async function recognizeWindow(parts: WhisperParts, request: WindowReques
   await model.encode(parts.spectrograms.make(samples, trimmed), signal)
   lap('encodeMs')
   const language = await findLanguage(parts, request)
-  const seconds = samples.length / 16_000
+  const seconds = samples.length / MEL_SAMPLE_RATE
   const maxTokens = Math.min(maxUtteranceTokens(model), MIN_TOKENS + Math.ceil(seconds * TOKENS_PER_SECOND))
   const attempt = (temperature: number, draft: readonly number[]): Promise<Decoded> =>
     decodeUtterance({

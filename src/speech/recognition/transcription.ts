@@ -1,4 +1,5 @@
 /** One transcript in the making: samples go in at one end, segments of text come out at the other. */
+import { MEL_SAMPLE_RATE } from '../../audio/whisper-mel.ts'
 import type { PassQueue } from '../../generation/pass-queue.ts'
 import type { TranscriptFinished, TranscriptSegment } from '../types.ts'
 import { type ConvertScript, loadScriptConverter, scriptContext } from './chinese-script.ts'
@@ -6,16 +7,13 @@ import { type DetectedLanguage, maxContextTokens } from './decode.ts'
 import { type ChineseScript, formatLanguage } from './languages.ts'
 import {
   recognizeWindow,
-  SAMPLES_PER_POSITION,
   type WhisperParts,
   type WindowRequest,
   type WindowResult,
 } from './recognize-window.ts'
 import { SampleWindow } from './sample-window.ts'
 import { splitSegments, type TokenSegment } from './segments.ts'
-
-/** Of what every model here hears. */
-export const SAMPLE_RATE = 16_000
+import { SAMPLES_PER_POSITION } from './spectrogram.ts'
 
 /** A rest that is shorter holds no word. */
 const MIN_SECONDS = 0.1
@@ -77,7 +75,7 @@ export class Transcription {
 
   /** No sound is left to be heard. */
   get isHeard(): boolean {
-    return this.#samples.length < MIN_SECONDS * SAMPLE_RATE
+    return this.#samples.length < MIN_SECONDS * MEL_SAMPLE_RATE
   }
 
   /** Text of all segments so far. */
@@ -107,7 +105,7 @@ export class Transcription {
       ...(onText && { onTokens: (ids: readonly number[]) => onText(this.#decode(ids).trim()) }),
       signal,
     })
-    const windowSeconds = samples.length / SAMPLE_RATE
+    const windowSeconds = samples.length / MEL_SAMPLE_RATE
     const { segments, heardSeconds } = withTimestamps
       ? splitSegments(result.ids, tokens, windowSeconds)
       : { segments: [{ start: 0, end: windowSeconds, ids: result.ids }], heardSeconds: windowSeconds }
@@ -119,7 +117,7 @@ export class Transcription {
       .map((segment) => this.#place(segment))
       .filter(({ text }) => text !== '')
     this.#segments.push(...kept)
-    this.#samples.drop(Math.round(heardSeconds * SAMPLE_RATE))
+    this.#samples.drop(Math.round(heardSeconds * MEL_SAMPLE_RATE))
     return kept
   }
 
@@ -152,7 +150,7 @@ export class Transcription {
       languageProbability: probability,
       segments: [...this.#segments],
       finishReason,
-      duration: (this.#samples.dropped + this.#samples.length) / SAMPLE_RATE,
+      duration: (this.#samples.dropped + this.#samples.length) / MEL_SAMPLE_RATE,
       timings: {
         totalMs: performance.now() - this.#startedAt,
         encodeMs: this.#encodeMs,
@@ -192,7 +190,7 @@ export class Transcription {
 
   /** A segment of the window, among those of the whole sound. */
   #place({ start, end, ids }: TokenSegment): TranscriptSegment {
-    const offset = this.#samples.dropped / SAMPLE_RATE
+    const offset = this.#samples.dropped / MEL_SAMPLE_RATE
     return { start: offset + start, end: offset + end, text: this.#decode(ids).trim() }
   }
 

@@ -1,3 +1,4 @@
+import { MEL_SAMPLE_RATE } from '../../audio/whisper-mel.ts'
 import { PassQueue } from '../../generation/pass-queue.ts'
 import { isAbortError } from '../../shared/abort.ts'
 import { EngineError } from '../../shared/errors.ts'
@@ -11,10 +12,10 @@ import type {
 } from '../types.ts'
 import { formatLanguage, parseLanguage } from './languages.ts'
 import { LatestValue } from './latest-value.ts'
+import { readSamples } from './read-samples.ts'
 import type { WhisperParts } from './recognize-window.ts'
-import { resampleAll } from './resample-all.ts'
 import { checkTranscribeOptions } from './transcribe-options.ts'
-import { SAMPLE_RATE, Transcription, type TranscriptSettings } from './transcription.ts'
+import { Transcription, type TranscriptSettings } from './transcription.ts'
 import { WhisperListening } from './whisper-listening.ts'
 
 export class WhisperRecognizer implements Recognizer {
@@ -35,7 +36,7 @@ export class WhisperRecognizer implements Recognizer {
     this.#parts = parts
     this.#info = {
       ...info,
-      sampleRate: SAMPLE_RATE,
+      sampleRate: MEL_SAMPLE_RATE,
       languages:
         languages.size === 0 ? ['en'] : [...languages.keys()].map((code) => formatLanguage(code, undefined)),
     }
@@ -74,7 +75,7 @@ export class WhisperRecognizer implements Recognizer {
   ): AsyncGenerator<TranscriptEvent, undefined, undefined> {
     const transcription = new Transcription(this.#parts, this.#queue, settings)
     try {
-      for await (const samples of resampleAll(audio, SAMPLE_RATE, signal)) {
+      for await (const samples of readSamples(audio, MEL_SAMPLE_RATE, signal)) {
         transcription.push(samples)
         while (transcription.hasWindow) yield* hearWindow(transcription, signal)
       }
