@@ -1,5 +1,6 @@
 /** A conversation with a model: messages, pictures, and one answer at a time. */
 import type { GenerateOptions } from '../generation/generate.ts'
+import type { PassLine } from '../generation/pass-queue.ts'
 import { type Prompt, TokenSession } from '../generation/token-session.ts'
 import { isAbortError } from '../shared/abort.ts'
 import { EngineError } from '../shared/errors.ts'
@@ -46,9 +47,11 @@ export class Conversation implements Chat {
 
   constructor(loaded: LoadedModel, options: ChatOptions, onDispose: (chat: Conversation) => void) {
     const whenFull = checkChatOptions(options)
+    const line = loaded.queue.line()
     this.#open = {
       loaded,
-      session: new TokenSession(loaded.model, loaded.queue),
+      line,
+      session: new TokenSession(loaded.model, line, loaded.sessions),
       isPlain: options.template === false,
       whenFull,
     }
@@ -160,7 +163,7 @@ export class Conversation implements Chat {
     try {
       let prompt: Prompt
       try {
-        turns = yield* encodeTurns(loaded, asked, signal, fresh)
+        turns = yield* encodeTurns(open, asked, signal, fresh)
         clock.picturesDone()
         prompt = requireContext(loaded, await fitTurns([]))
       } catch (error) {
@@ -201,6 +204,8 @@ export class Conversation implements Chat {
 
 interface OpenConversation {
   readonly loaded: LoadedModel
+  /** The conversation's place in the model's queue. */
+  readonly line: PassLine
   readonly session: TokenSession
   /** Texts are continued as they are. */
   readonly isPlain: boolean
@@ -218,7 +223,7 @@ function composeTurns({ loaded, isPlain }: OpenConversation, turns: readonly Enc
 
 /** Encodes the pictures that are not encoded yet; they are `fresh`, and the caller's to release. */
 async function* encodeTurns(
-  loaded: LoadedModel,
+  { loaded, line }: OpenConversation,
   turns: readonly Turn[],
   signal: AbortSignal | undefined,
   fresh: Picture[],
@@ -237,7 +242,7 @@ async function* encodeTurns(
     if (!finished) {
       finished = keepPicture(
         loaded,
-        yield* encodePicture(loaded, picture as PreparedPicture, signal, { image }),
+        yield* encodePicture(loaded, picture as PreparedPicture, signal, { image, line }),
       )
     }
     if (finished !== picture) fresh.push(finished)
