@@ -30,6 +30,7 @@ const BY_AREA: Readonly<Record<Phase, Readonly<Record<ErrorArea, ExitCode>>>> = 
     generation: EXIT.failed,
     hub: EXIT.model,
     server: EXIT.failed,
+    speech: EXIT.failed,
     remote: EXIT.failed,
   },
   running: {
@@ -45,6 +46,7 @@ const BY_AREA: Readonly<Record<Phase, Readonly<Record<ErrorArea, ExitCode>>>> = 
     generation: EXIT.failed,
     hub: EXIT.failed,
     server: EXIT.failed,
+    speech: EXIT.failed,
     remote: EXIT.failed,
   },
 }

@@ -1,6 +1,5 @@
 /** A conversation with a model: messages, pictures, and one answer at a time. */
 import type { GenerateOptions } from '../generation/generate.ts'
-import type { PassLine } from '../generation/pass-queue.ts'
 import { type Prompt, TokenSession } from '../generation/token-session.ts'
 import { isAbortError } from '../shared/abort.ts'
 import { EngineError } from '../shared/errors.ts'
@@ -47,11 +46,9 @@ export class Conversation implements Chat {
 
   constructor(loaded: LoadedModel, options: ChatOptions, onDispose: (chat: Conversation) => void) {
     const whenFull = checkChatOptions(options)
-    const line = loaded.queue.line()
     this.#open = {
       loaded,
-      line,
-      session: new TokenSession(loaded.model, line, loaded.sessions),
+      session: new TokenSession(loaded.model, loaded.queue),
       isPlain: options.template === false,
       whenFull,
     }
@@ -163,7 +160,7 @@ export class Conversation implements Chat {
     try {
       let prompt: Prompt
       try {
-        turns = yield* encodeTurns(open, asked, signal, fresh)
+        turns = yield* encodeTurns(loaded, asked, signal, fresh)
         clock.picturesDone()
         prompt = requireContext(loaded, await fitTurns([]))
       } catch (error) {
@@ -204,8 +201,6 @@ export class Conversation implements Chat {
 
 interface OpenConversation {
   readonly loaded: LoadedModel
-  /** The conversation's place in the model's queue. */
-  readonly line: PassLine
   readonly session: TokenSession
   /** Texts are continued as they are. */
   readonly isPlain: boolean
@@ -223,7 +218,7 @@ function composeTurns({ loaded, isPlain }: OpenConversation, turns: readonly Enc
 
 /** Encodes the pictures that are not encoded yet; they are `fresh`, and the caller's to release. */
 async function* encodeTurns(
-  { loaded, line }: OpenConversation,
+  loaded: LoadedModel,
   turns: readonly Turn[],
   signal: AbortSignal | undefined,
   fresh: Picture[],
@@ -242,7 +237,7 @@ async function* encodeTurns(
     if (!finished) {
       finished = keepPicture(
         loaded,
-        yield* encodePicture(loaded, picture as PreparedPicture, signal, { image, line }),
+        yield* encodePicture(loaded, picture as PreparedPicture, signal, { image }),
       )
     }
     if (finished !== picture) fresh.push(finished)

@@ -223,21 +223,15 @@ describe('summarising', () => {
 
   it('can be aborted, which leaves the conversation as it was', async () => {
     const loaded = await load('llama3', 200)
-    let onPass = (): void => {}
-    const line = loaded.queue.line()
-    loaded.queue.line = () => ({
-      run(work, signal) {
-        onPass()
-        return line.run(work, signal)
-      },
-    })
     const talk = new Talk(loaded, { whenFull: 'summarise' })
     for (let turn = 0; ; turn++) {
       const before = talk.chat.turns
       const controller = new AbortController()
       let passes = 0
-      onPass = () => {
+      const run = loaded.queue.run.bind(loaded.queue)
+      loaded.queue.run = (work) => {
         if (++passes === 3) controller.abort()
+        return run(work)
       }
       const events: ChatEvent['type'][] = []
       const { finishReason } = await ask(
@@ -246,7 +240,7 @@ describe('summarising', () => {
         { maxTokens: 25, signal: controller.signal },
         ({ type }) => events.push(type),
       )
-      onPass = () => {}
+      loaded.queue.run = run
       expect(finishReason).toBe('aborted')
       if (events.length === 1) {
         expect(talk.chat.turns).toEqual(before)

@@ -1,7 +1,6 @@
 /** Everything that a loaded model consists of, shared by its conversations, traces and benchmarks. */
 import type { Backend } from '../backend/backend.ts'
 import type { PassQueue } from '../generation/pass-queue.ts'
-import type { TokenSession } from '../generation/token-session.ts'
 import type { ImageDecoder } from '../image/decoder.ts'
 import type { PreprocessorSettings } from '../image/preprocess.ts'
 import type { LanguageModel } from '../models/language-model.ts'
@@ -19,8 +18,6 @@ export interface LoadedModel {
   /** How pictures are prepared; undefined for text models. */
   readonly preprocessor: PreprocessorSettings | undefined
   readonly queue: PassQueue
-  /** Open sequences, which share what they have computed. */
-  readonly sessions: Set<TokenSession>
   /** How keys and values are kept. */
   readonly kv: KvName
   readonly pictureCache: PictureCache

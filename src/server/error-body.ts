@@ -90,6 +90,7 @@ const BY_AREA: Readonly<Record<ErrorArea, Verdict>> = {
   backend: FAILURE,
   generation: FAILURE,
   hub: FAILURE,
+  speech: request(null),
   remote: FAILURE,
 }
 

@@ -20,6 +20,7 @@ export type ErrorArea =
   | 'generation' // context and sampling
   | 'hub' // fetching and storing models
   | 'server' // requests to the local server
+  | 'speech' // voices, recognisers and what they are asked
   | 'remote' // requests to somebody else's endpoint
 
 export interface EngineErrorOptions {

@@ -29,8 +29,13 @@ describe('loadOnnx', () => {
 
   it('lists the steps with what they read', async () => {
     expect((await load(bytes)).nodes).toEqual([
-      { operation: 'Conv', inputs: ['x', 'conv.weight', 'conv.bias'], outputs: ['y'] },
-      { operation: 'Relu', inputs: ['y'], outputs: ['z'] },
+      {
+        operation: 'Conv',
+        inputs: ['x', 'conv.weight', 'conv.bias'],
+        outputs: ['y'],
+        lists: { kernel_shape: [5], pads: [2, 2] },
+      },
+      { operation: 'Relu', inputs: ['y'], outputs: ['z'], lists: {} },
     ])
   })
 

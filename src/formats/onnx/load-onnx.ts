@@ -15,6 +15,8 @@ export interface OnnxNode {
   readonly operation: string
   readonly inputs: readonly string[]
   readonly outputs: readonly string[]
+  /** Lists of whole numbers of convolutions: `strides`, `dilations`, …; other nodes have none. */
+  readonly lists: Readonly<Record<string, readonly number[]>>
 }
 
 export interface OnnxFile {
@@ -27,13 +29,15 @@ const MAX_NAME_BYTES = 4096
 /** Unrolled recurrent models reach some ten thousand. */
 const MAX_NODES = 2 ** 20
 const MAX_DIMS = 8
+const CONVOLUTIONS = ['Conv', 'ConvTranspose']
 /** Of `Concat` and `Loop` nodes; others have a handful. */
 const MAX_LINKS = 4096
 
 /** Field numbers of the messages. */
 const MODEL = { graph: 7 } as const
 const GRAPH = { node: 1, initializer: 5 } as const
-const NODE = { input: 1, output: 2, operation: 4 } as const
+const NODE = { input: 1, output: 2, operation: 4, attribute: 5 } as const
+const ATTRIBUTE = { name: 1, integers: 8 } as const
 const TENSOR = { dims: 1, dataType: 2, name: 8, rawData: 9, dataLocation: 14 } as const
 
 /** `TensorProto.DataType`. */
@@ -85,14 +89,39 @@ export async function loadOnnx(source: ByteSource): Promise<OnnxFile> {
 async function readNode(reader: MessageReader, field: Field): Promise<OnnxNode> {
   const inputs: string[] = []
   const outputs: string[] = []
+  const attributes: Field[] = []
   let operation = ''
   for await (const part of reader.fields(extentOf(field))) {
     if (inputs.length + outputs.length > MAX_LINKS) break
     if (part.number === NODE.input) inputs.push(await reader.text(part, MAX_NAME_BYTES))
     else if (part.number === NODE.output) outputs.push(await reader.text(part, MAX_NAME_BYTES))
     else if (part.number === NODE.operation) operation = await reader.text(part, MAX_NAME_BYTES)
+    else if (part.number === NODE.attribute) attributes.push(part)
   }
-  return { operation, inputs, outputs }
+  const lists = CONVOLUTIONS.includes(operation) ? await readLists(reader, attributes) : {}
+  return { operation, inputs, outputs, lists }
+}
+
+async function readLists(
+  reader: MessageReader,
+  attributes: readonly Field[],
+): Promise<Record<string, number[]>> {
+  const lists: Record<string, number[]> = {}
+  for (const attribute of attributes) {
+    const values: number[] = []
+    let name = ''
+    for await (const part of reader.fields(extentOf(attribute))) {
+      if (part.number === ATTRIBUTE.name) name = await reader.text(part, MAX_NAME_BYTES)
+      else if (part.number === ATTRIBUTE.integers) values.push(...(await readIntegers(reader, part, MAX_DIMS)))
+    }
+    if (values.length > 0) lists[name] = values
+  }
+  return lists
+}
+
+/** Repeated numbers stand one by one, or all in one field. */
+async function readIntegers(reader: MessageReader, field: Field, maxCount: number): Promise<number[]> {
+  return field.wireType === 0 ? [field.value] : reader.numbers(field, maxCount)
 }
 
 async function readTensor(
@@ -107,8 +136,7 @@ async function readTensor(
   let isElsewhere = false
   for await (const part of reader.fields(extentOf(field))) {
     if (part.number === TENSOR.dims) {
-      // One by one, or all in one field.
-      shape.push(...(part.wireType === 0 ? [part.value] : await reader.numbers(part, MAX_DIMS)))
+      shape.push(...(await readIntegers(reader, part, MAX_DIMS)))
     } else if (part.number === TENSOR.dataType) dataType = part.value
     else if (part.number === TENSOR.name) name = await reader.text(part, MAX_NAME_BYTES)
     else if (part.number === TENSOR.rawData) raw = part
