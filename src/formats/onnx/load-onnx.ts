@@ -112,7 +112,8 @@ async function readLists(
     let name = ''
     for await (const part of reader.fields(extentOf(attribute))) {
       if (part.number === ATTRIBUTE.name) name = await reader.text(part, MAX_NAME_BYTES)
-      else if (part.number === ATTRIBUTE.integers) values.push(...(await readIntegers(reader, part, MAX_DIMS)))
+      else if (part.number === ATTRIBUTE.integers)
+        values.push(...(await readIntegers(reader, part, MAX_DIMS)))
     }
     if (values.length > 0) lists[name] = values
   }
