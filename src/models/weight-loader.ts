@@ -8,6 +8,7 @@ import type { TensorInfo } from '../formats/tensor-info.ts'
 import { decodeBlocks, isDecodable } from '../quant/decode.ts'
 import { byteLengthOf, TENSOR_TYPES, type TensorType } from '../quant/tensor-types.ts'
 import { throwIfAborted } from '../shared/abort.ts'
+import { crc32 } from '../shared/checksum.ts'
 import { EngineError } from '../shared/errors.ts'
 import type { Matrix } from './blocks/matrix.ts'
 import { type Precision, storedType, type WeightRole } from './precision.ts'
@@ -31,6 +32,8 @@ export interface WeightLoaderOptions {
 const PIECE_BYTES = 4 * 1024 * 1024
 /** Longest row that the kernels' scratch memory holds (kernels/wasm/matmul-quantized.ts); published models reach 28,672. */
 const MAX_COLUMNS = 32768
+/** Of each piece that is read, what goes into the checksum of the weights: enough to tell models apart, too little to cost time. */
+const SAMPLE_BYTES = 256
 const INTEGER_TYPES: readonly TensorType[] = ['I8', 'I16', 'I32', 'U8', 'BOOL']
 /** A panel of the packed layout: pieces are whole panels. */
 const PANEL_ROWS = 8
@@ -62,6 +65,7 @@ export class WeightLoader implements WeightReader {
   readonly #loaded: DeviceBuffer[] = []
   #next = 0
   #loadedBytes = 0
+  #sampleChecksum = 0
 
   constructor(options: WeightLoaderOptions) {
     const { backend } = options
@@ -70,6 +74,11 @@ export class WeightLoader implements WeightReader {
     // Types that are converted are read in pieces whose float32 form fits; rows filled up to whole blocks fit too.
     this.#floats = backend.alloc(PIECE_BYTES)
     this.#encoded = backend.alloc(PIECE_BYTES)
+  }
+
+  /** CRC-32 over the beginnings of all pieces that were read, as the file has them. */
+  get sampleChecksum(): number {
+    return this.#sampleChecksum
   }
 
   has(name: string): boolean {
@@ -199,6 +208,7 @@ export class WeightLoader implements WeightReader {
       const view = backend.view(stage.raw, byteLength)
       const bytes = view ?? new Uint8Array(byteLength)
       await info.source.readInto(bytes, info.byteOffset + byteOffset)
+      this.#sample(bytes)
       if (held !== type) this.#checkUsable(info, bytes, held, byteOffset, columns)
       if (!view) backend.write(stage.raw, bytes)
     } else {
@@ -265,9 +275,14 @@ export class WeightLoader implements WeightReader {
     if (!isDecodable(info.type)) throw this.#unsupported(info)
     const bytes = new Uint8Array(byteLengthOf(info.type, elements))
     await info.source.readInto(bytes, info.byteOffset + byteOffset)
+    this.#sample(bytes)
     const values = new Float32Array(elements)
     decodeBlocks(info.type, bytes, values)
     return values
+  }
+
+  #sample(bytes: Uint8Array): void {
+    this.#sampleChecksum = crc32(bytes.subarray(0, SAMPLE_BYTES), this.#sampleChecksum)
   }
 
   #find(name: string): TensorInfo {
