@@ -32,6 +32,7 @@ const BY_AREA: Readonly<Record<Phase, Readonly<Record<ErrorArea, ExitCode>>>> = 
     server: EXIT.failed,
     speech: EXIT.failed,
     remote: EXIT.failed,
+    snapshot: EXIT.failed,
   },
   running: {
     option: EXIT.usage,
@@ -48,6 +49,7 @@ const BY_AREA: Readonly<Record<Phase, Readonly<Record<ErrorArea, ExitCode>>>> = 
     server: EXIT.failed,
     speech: EXIT.failed,
     remote: EXIT.failed,
+    snapshot: EXIT.failed,
   },
 }
 

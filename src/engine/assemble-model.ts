@@ -2,7 +2,6 @@
 import type { Backend } from '../backend/backend.ts'
 import type { TensorInfo } from '../formats/tensor-info.ts'
 import { PassQueue } from '../generation/pass-queue.ts'
-import type { ImageDecoder } from '../image/decoder.ts'
 import type { PreprocessorSettings } from '../image/preprocess.ts'
 import type { Matrix } from '../models/blocks/matrix.ts'
 import { loadLanguageModel } from '../models/language-model.ts'
@@ -10,12 +9,12 @@ import type { ModelConfig } from '../models/model-config.ts'
 import { choosePrecision, defaultKv, KV_TYPES } from '../models/precision.ts'
 import { parseCheckpoint } from '../models/registry.ts'
 import { WeightLoader } from '../models/weight-loader.ts'
-import type { FileHost } from '../shared/model-files.ts'
 import { loadPreprocessor } from './load-preprocessor.ts'
 import type { LoadedModel } from './loaded-model.ts'
 import { loadModelText, type ModelText } from './model-text.ts'
 import type { OpenedCheckpoint } from './open-checkpoint.ts'
 import { PictureCache } from './picture-cache.ts'
+import { architectureChecksum } from './snapshot/fingerprint.ts'
 import type { LoadModelOptions } from './types.ts'
 
 /** A model whose configuration, text and picture settings are read and fit together; no weight is read yet. */
@@ -57,7 +56,7 @@ export interface AssembleOptions
 export async function assembleModel(
   prepared: PreparedModel,
   backend: Backend,
-  host: { readonly images: ImageDecoder; readonly files: FileHost },
+  host: Pick<LoadedModel, 'images' | 'files' | 'snapshots'>,
   options: AssembleOptions,
 ): Promise<LoadedModel> {
   const { name, container, config, tensors, text, preprocessor, fileBytes } = prepared
@@ -79,6 +78,11 @@ export async function assembleModel(
   const { contextLength } = config.decoder
   return {
     name,
+    identity: {
+      architecture: architectureChecksum(prepared),
+      weights: loader.sampleChecksum,
+      precision: precision.kind,
+    },
     backend,
     model,
     text,
@@ -88,6 +92,7 @@ export async function assembleModel(
     pictureCache: new PictureCache(backend, options.imageCacheBytes ?? DEFAULT_IMAGE_CACHE_BYTES),
     images: host.images,
     files: host.files,
+    snapshots: host.snapshots,
     contextLength: Math.min(options.contextLength ?? contextLength, contextLength),
     imageTokens: options.imageTokens,
   }

@@ -16,6 +16,7 @@ import { type GgufFile, loadGguf } from '../formats/gguf/load-gguf.ts'
 import { createNodeFileHost } from '../host/node/file-host.ts'
 import { createImageDecoder } from '../host/node/image-decoder.ts'
 import { createPendingFileHost } from '../host/node/pending-file.ts'
+import { createSnapshotFiles } from '../host/node/snapshot-files.ts'
 import { createNodeWorkerHost } from '../host/node/worker-host.ts'
 import { readBytes } from '../shared/byte-source.ts'
 import { createMemorySource } from '../shared/memory-source.ts'
@@ -26,6 +27,7 @@ const folders = useTemporaryFolders()
 const host: ConvertHost = {
   files: createNodeFileHost(),
   images: createImageDecoder(),
+  snapshots: createSnapshotFiles(),
   workers: createNodeWorkerHost(),
   output: createPendingFileHost(),
 }

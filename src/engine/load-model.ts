@@ -5,6 +5,7 @@ import { KV_TYPES, PRECISIONS } from '../models/precision.ts'
 import { throwIfAborted } from '../shared/abort.ts'
 import { EngineError } from '../shared/errors.ts'
 import type { FileHost } from '../shared/model-files.ts'
+import type { SnapshotFiles } from '../shared/snapshot-files.ts'
 import type { WorkerHost } from '../shared/worker-port.ts'
 import { assembleModel, prepareModel } from './assemble-model.ts'
 import {
@@ -37,6 +38,7 @@ export interface EngineHost {
   readonly workers: WorkerHost
   readonly files: FileHost
   readonly images: ImageDecoder
+  readonly snapshots: SnapshotFiles
 }
 
 /** Loads a model through the files of `host`. Rejects with an `AbortError` when the signal is aborted. */

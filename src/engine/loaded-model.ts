@@ -6,10 +6,14 @@ import type { PreprocessorSettings } from '../image/preprocess.ts'
 import type { LanguageModel } from '../models/language-model.ts'
 import type { KvName } from '../models/precision.ts'
 import type { FileHost } from '../shared/model-files.ts'
+import type { SnapshotFiles } from '../shared/snapshot-files.ts'
 import type { ModelText } from './model-text.ts'
 import type { PictureCache } from './picture-cache.ts'
+import type { ModelFingerprint } from './snapshot/fingerprint.ts'
 
 export interface LoadedModel {
+  /** Which model this is; see `fingerprintOf`. */
+  readonly identity: Omit<ModelFingerprint, 'tokenizer'>
   /** What messages call it. */
   readonly name: string
   readonly backend: Backend
@@ -23,6 +27,7 @@ export interface LoadedModel {
   readonly pictureCache: PictureCache
   readonly images: ImageDecoder
   readonly files: FileHost
+  readonly snapshots: SnapshotFiles
   /** Longest conversation in tokens. */
   readonly contextLength: number
   /** Most tokens of a picture; undefined is no limit. */

@@ -15,6 +15,8 @@ import type { ChatEvent, Detail, ImageInput, ImageReport } from './types.ts'
 export interface Picture {
   /** By which the model's cache of pictures knows it; undefined for those that are not shared. */
   readonly key: string | undefined
+  /** The path or address it was given by. */
+  readonly source: string | undefined
   readonly report: ImageReport
   /** Rows in the prompt. */
   readonly tokens: number
@@ -33,6 +35,7 @@ export interface PictureLook {
 /** A picture that is ready to be encoded. */
 export interface PreparedPicture {
   readonly key: string | undefined
+  readonly source: string | undefined
   readonly frames: PreprocessedImage
   /** Side of the squares of features that become one; 1 leaves them as they are. */
   readonly pool: number
@@ -49,6 +52,7 @@ export function requireEncoder({ model, name }: LoadedModel): PictureEncoder {
 
 /** A picture that is decoded, and how it will be looked at. */
 interface OpenedPicture {
+  readonly source: string | undefined
   readonly image: RgbImage
   readonly orientation: number
   readonly plan: FramePlan
@@ -65,12 +69,13 @@ async function openPicture(
   const { maxFrames, pool } = planImageTokens(leastOf(imageTokens, loaded.imageTokens), tokensPerFrame)
   const { image, orientation } = await readImage(input, loaded.files, loaded.images, signal)
   const settings = loaded.preprocessor as NonNullable<LoadedModel['preprocessor']>
-  return { image, orientation, plan: planFrames(image, settings, detail, maxFrames), pool }
+  const source = typeof input === 'string' || input instanceof URL ? String(input) : undefined
+  return { source, image, orientation, plan: planFrames(image, settings, detail, maxFrames), pool }
 }
 
 async function cutPicture(
   loaded: LoadedModel,
-  { image, orientation, plan, pool }: OpenedPicture,
+  { source, image, orientation, plan, pool }: OpenedPicture,
   key: string | undefined,
   signal: AbortSignal | undefined,
 ): Promise<PreparedPicture> {
@@ -80,7 +85,7 @@ async function cutPicture(
   const { usedWidth, usedHeight, tiles, detail } = frames
   const tokens = frames.frames.length * pooledTokens(tokensPerFrame, pool)
   const report = { width, height, usedWidth, usedHeight, tiles, orientation, detail, tokens, cached: false }
-  return { key, frames, pool, report }
+  return { key, source, frames, pool, report }
 }
 
 /** A picture that is to be encoded for its own sake, whether it is known or not. */
@@ -101,10 +106,10 @@ export async function findPicture(
   signal?: AbortSignal,
 ): Promise<Picture | PreparedPicture> {
   const opened = await openPicture(loaded, input, look, signal)
-  const { image, plan, pool, orientation } = opened
+  const { source, image, plan, pool, orientation } = opened
   const key = await keyOfPicture(image, plan, pool)
   const known = key === undefined ? undefined : loaded.pictureCache.take(key)
-  if (known) return { ...known, report: { ...known.report, orientation, cached: true } }
+  if (known) return { ...known, source, report: { ...known.report, orientation, cached: true } }
   return cutPicture(loaded, opened, key, signal)
 }
 
@@ -131,7 +136,7 @@ type ImageProgressed = Extract<ChatEvent, { type: 'image-progressed' }>
  */
 export async function* encodePicture(
   loaded: LoadedModel,
-  { key, frames, pool, report }: PreparedPicture,
+  { key, source, frames, pool, report }: PreparedPicture,
   signal?: AbortSignal,
   { image = 0, onPatches }: EncodeOptions = {},
 ): AsyncGenerator<ImageProgressed, Picture, undefined> {
@@ -166,7 +171,7 @@ export async function* encodePicture(
     if (whole) backend.free(whole)
     if (!isDone) backend.free(features)
   }
-  return { key, report, tokens, expansion: expand(loaded, frames, frameTokens), features }
+  return { key, source, report, tokens, expansion: expand(loaded, frames, frameTokens), features }
 }
 
 function expand({ model }: LoadedModel, { rows, cols }: PreprocessedImage, tokensPerFrame: number): string {

@@ -6,9 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { type BenchRequest, measureModel } from '../engine/bench.ts'
 import type { FirstWordMs } from '../engine/bench-first-word.ts'
-import { createImageDecoder } from '../host/node/image-decoder.ts'
-import { createNodeWorkerHost } from '../host/node/worker-host.ts'
-import { createFileHost } from './file-host.node.ts'
+import { createEngineHost } from './engine-host.node.ts'
 
 export interface BenchReport {
   readonly numbers: Readonly<Record<string, number>>
@@ -20,8 +18,7 @@ export async function runBench(
   subject: string | { readonly shape: string },
   request: BenchRequest,
 ): Promise<BenchReport> {
-  const host = { workers: createNodeWorkerHost(), files: createFileHost(), images: createImageDecoder() }
-  const { numbers, firstWordMs, backend, threads } = await measureModel(host, subject, request)
+  const { numbers, firstWordMs, backend, threads } = await measureModel(createEngineHost(), subject, request)
   return {
     numbers: { ...numbers, peakResidentMegabytes: process.resourceUsage().maxRSS / 1e3 },
     firstWordMs,

@@ -1,17 +1,13 @@
 /** Converting and evaluating models in Node. */
 import { type ConvertOptions, type ConvertReport, convertModelOn } from '../engine/convert-model.ts'
 import { type EvalOptions, type EvalReport, runEval } from '../eval/run-eval.ts'
-import { createImageDecoder } from '../host/node/image-decoder.ts'
 import { createPendingFileHost } from '../host/node/pending-file.ts'
 import { createScratchFolder } from '../host/node/scratch-folder.ts'
-import { createNodeWorkerHost } from '../host/node/worker-host.ts'
-import { createFileHost } from './file-host.node.ts'
+import { createEngineHost } from './engine-host.node.ts'
 
 function createHost() {
   return {
-    workers: createNodeWorkerHost(),
-    files: createFileHost(),
-    images: createImageDecoder(),
+    ...createEngineHost(),
     output: createPendingFileHost(),
     createScratch: createScratchFolder,
   }

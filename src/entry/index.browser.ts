@@ -3,6 +3,7 @@ import { loadModelOn } from '../engine/load-model.ts'
 import type { LoadModelOptions, Model } from '../engine/types.ts'
 import { createBrowserFileHost, type ModelReference } from '../host/browser/file-host.ts'
 import { createImageDecoder } from '../host/browser/image-decoder.ts'
+import { createSnapshotFiles } from '../host/browser/snapshot-files.ts'
 import { type BrowserWorkerOptions, createBrowserWorkerHost } from '../host/browser/worker-host.ts'
 import { EngineError } from '../shared/errors.ts'
 
@@ -61,5 +62,9 @@ export async function loadModel(
   }
   const { name, host: files } = createBrowserFileHost(reference)
   const workers = createBrowserWorkerHost(worker ? { worker } : {})
-  return loadModelOn({ workers, files, images: createImageDecoder() }, name, options)
+  return loadModelOn(
+    { workers, files, images: createImageDecoder(), snapshots: createSnapshotFiles() },
+    name,
+    options,
+  )
 }

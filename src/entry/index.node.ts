@@ -2,9 +2,7 @@
 import { fileURLToPath } from 'node:url'
 import { loadModelOn } from '../engine/load-model.ts'
 import type { LoadModelOptions, Model } from '../engine/types.ts'
-import { createImageDecoder } from '../host/node/image-decoder.ts'
-import { createNodeWorkerHost } from '../host/node/worker-host.ts'
-import { createFileHost } from './file-host.node.ts'
+import { createEngineHost } from './engine-host.node.ts'
 
 export type {
   AnswerFinished,
@@ -46,8 +44,7 @@ export { EngineError, type ErrorArea, type ErrorCode } from '../shared/errors.ts
  * await model.dispose()
  */
 export function loadModel(reference: string, options: LoadModelOptions = {}): Promise<Model> {
-  const host = { workers: createNodeWorkerHost(), files: createFileHost(), images: createImageDecoder() }
-  return loadModelOn(host, reference, options)
+  return loadModelOn(createEngineHost(), reference, options)
 }
 
 /** Path of the tiny model that comes with the package. It knows icon-like objects, coloured shapes and short signs. */

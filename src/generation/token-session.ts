@@ -54,14 +54,14 @@ export class TokenSession {
     return this.#cache.type
   }
 
-  /** Where the keys and values of `contents` lie, to be read between passes. */
-  get keysAndValues(): CacheRange[] {
-    return this.#cache.ranges(this.#ids.length)
+  /** Where the keys and values of the first `tokens` of `contents` lie, to be read between passes. */
+  ranges(tokens: number): CacheRange[] {
+    return this.#cache.ranges(tokens)
   }
 
   /**
    * Takes over a sequence that another session computed: makes room, then `write` fills the places of its keys and
-   * values, in the order of the other's `keysAndValues`. Only for a session that holds nothing.
+   * values, in the order of the other's `ranges`. Only for a session that holds nothing.
    */
   async adopt(contents: Prompt, write: (ranges: CacheRange[]) => Promise<void>): Promise<void> {
     const { length } = contents.ids

@@ -43,7 +43,8 @@ export class LanguageModel {
   readonly backend: Backend
   readonly decoder: Decoder
   readonly pictures: PictureEncoder | undefined
-  readonly #kvType: KvType
+  /** How the caches of conversations keep keys and values. */
+  readonly kvType: KvType
   readonly #workspace: Workspace
   readonly #buffers: readonly DeviceBuffer[]
 
@@ -56,7 +57,7 @@ export class LanguageModel {
   ) {
     this.backend = backend
     this.config = config
-    this.#kvType = kvType
+    this.kvType = kvType
     this.#buffers = buffers
     const { vision, projector } = config
     const picturePlan =
@@ -89,12 +90,12 @@ export class LanguageModel {
   }
 
   createCache(): KvCache {
-    return new KvCache(this.backend, this.config.decoder, this.#kvType)
+    return new KvCache(this.backend, this.config.decoder, this.kvType)
   }
 
   /** Bytes that one token of a conversation takes. */
   get cacheBytesPerToken(): number {
-    return KvCache.bytesPerToken(this.config.decoder, this.#kvType)
+    return KvCache.bytesPerToken(this.config.decoder, this.kvType)
   }
 
   dispose(): void {

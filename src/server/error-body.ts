@@ -92,6 +92,7 @@ const BY_AREA: Readonly<Record<ErrorArea, Verdict>> = {
   hub: FAILURE,
   speech: request(null),
   remote: FAILURE,
+  snapshot: FAILURE,
 }
 
 /** Errors that nobody foresaw tell the client nothing: their messages may hold paths. */

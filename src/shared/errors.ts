@@ -22,6 +22,7 @@ export type ErrorArea =
   | 'server' // requests to the local server
   | 'speech' // voices, recognisers and what they are asked
   | 'remote' // requests to somebody else's endpoint
+  | 'snapshot' // a saved conversation
 
 export interface EngineErrorOptions {
   /** What failed, what was expected and what was found, with names and numbers. */

@@ -5,6 +5,7 @@ import type { LoadedModel } from '../../src/engine/loaded-model.ts'
 import { openCheckpoint } from '../../src/engine/open-checkpoint.ts'
 import { createNodeFileHost } from '../../src/host/node/file-host.ts'
 import { createImageDecoder } from '../../src/host/node/image-decoder.ts'
+import { createSnapshotFiles } from '../../src/host/node/snapshot-files.ts'
 
 export async function loadOnBackend(
   backend: Backend,
@@ -15,7 +16,12 @@ export async function loadOnBackend(
   const opened = await openCheckpoint(files, path)
   try {
     const prepared = await prepareModel(opened)
-    return await assembleModel(prepared, backend, { files, images: createImageDecoder() }, options)
+    return await assembleModel(
+      prepared,
+      backend,
+      { files, images: createImageDecoder(), snapshots: createSnapshotFiles() },
+      options,
+    )
   } finally {
     await Promise.all(opened.sources.map((source) => source.close()))
   }

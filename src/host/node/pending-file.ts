@@ -8,8 +8,9 @@ import { EngineError } from '../../shared/errors.ts'
 import type { PendingFile, PendingFileHost, TargetState } from '../../shared/pending-file.ts'
 import { syncFolder } from './replace-file.ts'
 
-export function createPendingFileHost(): PendingFileHost {
-  return { inspectTarget, createFile }
+/** @param mode Who may do what with the files. Default: what the system gives. */
+export function createPendingFileHost(mode?: number): PendingFileHost {
+  return { inspectTarget, createFile: (path) => createFile(path, mode) }
 }
 
 async function inspectTarget(path: string): Promise<TargetState> {
@@ -39,9 +40,9 @@ async function inspectTarget(path: string): Promise<TargetState> {
   return { exists: target !== undefined, freeBytes: space && space.bavail * space.bsize }
 }
 
-async function createFile(path: string): Promise<PendingFile> {
+async function createFile(path: string, mode: number | undefined): Promise<PendingFile> {
   const unfinished = `${path}.${randomUUID()}.part`
-  const handle = await open(unfinished, 'wx').catch((cause: unknown) => {
+  const handle = await open(unfinished, 'wx', mode).catch((cause: unknown) => {
     throw writeError(path, cause)
   })
   return new DiskFile(path, unfinished, handle)
