@@ -3,6 +3,7 @@ import { PassThrough } from 'node:stream'
 import type { BenchRequest } from '../engine/bench.ts'
 import type {
   AnswerFinished,
+  Chat,
   ChatEvent,
   ChatOptions,
   GenerationOptions,
@@ -56,6 +57,8 @@ export interface FakeModelSettings {
   readonly defaults?: GenerationOptions
   readonly warnings?: readonly string[]
   readonly tensors?: readonly TraceTensor[]
+  readonly saveError?: unknown
+  readonly restoreError?: unknown
 }
 
 /** Everything that commands asked of the library. */
@@ -70,6 +73,9 @@ export interface FakeCalls {
   }[]
   readonly traces: TraceRequest[]
   readonly benches: { readonly subject: unknown; readonly request: BenchRequest }[]
+  /** Where conversations were saved to, restored from. */
+  readonly saves: string[]
+  readonly restores: string[]
   disposed: number
 }
 
@@ -95,7 +101,16 @@ export async function runFake(
   settings: FakeSettings = {},
   during?: (interrupts: Interrupts, stdin: PassThrough) => void,
 ): Promise<FakeRun> {
-  const calls: FakeCalls = { loads: [], chats: [], sent: [], traces: [], benches: [], disposed: 0 }
+  const calls: FakeCalls = {
+    loads: [],
+    chats: [],
+    sent: [],
+    traces: [],
+    benches: [],
+    saves: [],
+    restores: [],
+    disposed: 0,
+  }
   const interrupts = new Interrupts()
   const isTTY = settings.isTerminal ?? false
   const stdin = Object.assign(new PassThrough(), { isTTY })
@@ -139,7 +154,11 @@ async function loadFake(
   if (settings.loadError !== undefined) throw settings.loadError
   onProgress?.({ loadedBytes: 100, totalBytes: 100 })
   const answers = [...(settings.answers ?? [])]
-  return {
+  const save = async (to: unknown): Promise<undefined> => {
+    calls.saves.push(String(to))
+    if (settings.saveError !== undefined) throw settings.saveError
+  }
+  const model: Model = {
     info: {
       name: 'fake',
       architecture: 'idefics3',
@@ -174,8 +193,14 @@ async function loadFake(
           calls.sent.push({ message, options, replaces: 0 })
           return answer(message, options, next())
         },
+        save: save as Chat['save'],
         dispose() {},
       }
+    },
+    async restore(from) {
+      calls.restores.push(String(from))
+      if (settings.restoreError !== undefined) throw settings.restoreError
+      return model.chat()
     },
     async trace(request) {
       calls.traces.push(request)
@@ -185,6 +210,7 @@ async function loadFake(
       calls.disposed++
     },
   }
+  return model
 }
 
 async function* answer(

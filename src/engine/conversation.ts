@@ -4,12 +4,14 @@ import { type Prompt, TokenSession } from '../generation/token-session.ts'
 import { isAbortError } from '../shared/abort.ts'
 import { EngineError } from '../shared/errors.ts'
 import { composeChatPrompt, composePlainPrompt, requireContext } from './build-prompt.ts'
-import { checkMessage, checkTurn } from './chat-turn.ts'
-import { checkOptions, choiceRule, FLAG_RULE, type OptionRules, TEXT_RULE } from './check-options.ts'
+import { checkChatOptions } from './chat-options.ts'
+import { checkMessage } from './chat-turn.ts'
+import { checkOptions, SIGNAL_RULE } from './check-options.ts'
 import { fitContext } from './fit-context.ts'
 import { resolveGenerationOptions } from './generation-options.ts'
 import type { LoadedModel } from './loaded-model.ts'
 import { encodePicture, findPicture, type Picture, type PreparedPicture } from './picture.ts'
+import type { ConversationState } from './snapshot/save.ts'
 import { AnswerClock, streamAnswer } from './stream-answer.ts'
 import {
   describeTurn,
@@ -32,6 +34,8 @@ import type {
   ConversationTurn,
   GenerationOptions,
   ImageReport,
+  SnapshotOptions,
+  SnapshotTarget,
   UserMessage,
   WhenFull,
 } from './types.ts'
@@ -41,20 +45,30 @@ export class Conversation implements Chat {
   #open: OpenConversation | undefined
   readonly #onDispose: (chat: Conversation) => void
   #turns: readonly Turn[]
-  #isAnswering = false
+  #isBusy = false
   #isDisposed = false
 
-  constructor(loaded: LoadedModel, options: ChatOptions, onDispose: (chat: Conversation) => void) {
+  /** @param restored Goes before the turns of `options`. */
+  constructor(
+    loaded: LoadedModel,
+    options: ChatOptions,
+    onDispose: (chat: Conversation) => void,
+    restored?: ConversationState,
+  ) {
     const whenFull = checkChatOptions(options)
     this.#open = {
       loaded,
-      session: new TokenSession(loaded.model, loaded.queue),
+      session: restored?.session ?? new TokenSession(loaded.model, loaded.queue),
       isPlain: options.template === false,
       whenFull,
     }
     this.#onDispose = onDispose
     const { system, messages = [] } = options
-    this.#turns = [...(system ? [textOnlyTurn('system', system)] : []), ...messages.map(turnOf)]
+    this.#turns = [
+      ...(restored?.turns ?? []),
+      ...(system ? [textOnlyTurn('system', system)] : []),
+      ...messages.map(turnOf),
+    ]
   }
 
   get turns(): readonly ConversationTurn[] {
@@ -89,30 +103,60 @@ export class Conversation implements Chat {
     options: GenerationOptions,
     list: () => readonly Turn[],
   ): AsyncGenerator<ChatEvent, void, undefined> {
-    const open = this.#open
-    if (!open || this.#isDisposed) throw disposedError()
+    const open = this.#requireOpen()
     const resolved = resolveGenerationOptions(options, open.loaded.text.defaults)
     const turns = list()
-    if (this.#isAnswering) {
-      throw new EngineError('generation/busy', {
-        message: 'The conversation is still answering.',
-        hint: 'Wait for the answer or abort it; use another conversation to ask at the same time.',
-      })
-    }
-    this.#isAnswering = true
+    this.#begin()
     try {
       yield* this.#answer(open, turns, resolved)
     } finally {
-      this.#isAnswering = false
-      if (this.#isDisposed) this.#release()
+      this.#end()
     }
   }
 
-  /** While an answer runs, its memory is given back when it ends. */
+  save(to?: undefined, options?: SnapshotOptions): Promise<Blob>
+  save(to: SnapshotTarget, options?: SnapshotOptions): Promise<undefined>
+  async save(to?: SnapshotTarget, options: SnapshotOptions = {}): Promise<Blob | undefined> {
+    checkOptions(options, { signal: SIGNAL_RULE }, 'for saving a conversation')
+    const { loaded, session, isPlain, whenFull } = this.#requireOpen()
+    this.#begin()
+    try {
+      const { saveConversation } = await import('./snapshot/save.ts')
+      const state = { turns: this.#turns, session, options: { template: !isPlain, whenFull } }
+      return await saveConversation(loaded, state, to, options.signal)
+    } finally {
+      this.#end()
+    }
+  }
+
+  #requireOpen(): OpenConversation {
+    if (this.#open && !this.#isDisposed) return this.#open
+    throw new EngineError('generation/disposed', {
+      message: 'The conversation was closed.',
+      hint: 'Begin a new one with model.chat().',
+    })
+  }
+
+  #begin(): void {
+    if (this.#isBusy) {
+      throw new EngineError('generation/busy', {
+        message: 'The conversation is still answering, or being saved.',
+        hint: 'Wait for the end or abort it; use another conversation to ask at the same time.',
+      })
+    }
+    this.#isBusy = true
+  }
+
+  #end(): void {
+    this.#isBusy = false
+    if (this.#isDisposed) this.#release()
+  }
+
+  /** While an answer runs or a save, its memory is given back when that ends. */
   dispose(): void {
     if (this.#isDisposed) return
     this.#isDisposed = true
-    if (!this.#isAnswering) this.#release()
+    if (!this.#isBusy) this.#release()
     this.#onDispose(this)
   }
 
@@ -251,14 +295,18 @@ async function* encodeTurns(
 }
 
 /** Encoded since it was looked for: by another conversation, or as an earlier picture of this one. */
-function takeKnown({ pictureCache }: LoadedModel, { key, report }: PreparedPicture): Picture | undefined {
+function takeKnown(
+  { pictureCache }: LoadedModel,
+  { key, source, report }: PreparedPicture,
+): Picture | undefined {
   const known = key === undefined ? undefined : pictureCache.take(key)
-  return known && { ...known, report: { ...report, cached: true } }
+  return known && { ...known, source, report: { ...report, cached: true } }
 }
 
 function keepPicture({ pictureCache }: LoadedModel, picture: Picture): Picture {
   if (picture.key === undefined) return picture
-  return { ...pictureCache.put(picture.key, picture), report: picture.report }
+  const { source, report } = picture
+  return { ...pictureCache.put(picture.key, picture), source, report }
 }
 
 function picturesOf(turns: readonly Turn[]): Picture[] {
@@ -271,29 +319,4 @@ function reportsOf(pictures: readonly Picture[]): ImageReport[] {
 
 function releasePictures({ pictureCache }: LoadedModel, pictures: readonly Picture[]): void {
   for (const picture of pictures) pictureCache.release(picture)
-}
-
-const CHAT_RULES = {
-  system: TEXT_RULE,
-  messages: { accepts: Array.isArray, says: 'a list of turns' },
-  template: FLAG_RULE,
-  whenFull: choiceRule(['drop-oldest', 'summarise', 'stop']),
-} satisfies OptionRules
-
-/** Returns what happens when the context is full. */
-function checkChatOptions(options: ChatOptions): WhenFull {
-  checkOptions(options, CHAT_RULES, 'for a conversation')
-  const { messages = [], template = true, whenFull = template ? 'drop-oldest' : 'stop' } = options
-  for (const turn of messages) checkTurn(turn)
-  if (template || whenFull === 'stop') return whenFull
-  throw new EngineError('option/invalid', {
-    message: `Without a template there are no turns that could be left out; "whenFull" must be stop, found ${whenFull}.`,
-  })
-}
-
-function disposedError(): EngineError {
-  return new EngineError('generation/disposed', {
-    message: 'The conversation was closed.',
-    hint: 'Begin a new one with model.chat().',
-  })
 }

@@ -21,6 +21,7 @@ import { Conversation } from './conversation.ts'
 import { IMAGE_TOKENS_RULE } from './generation-options.ts'
 import type { LoadedModel } from './loaded-model.ts'
 import { type OpenedCheckpoint, openCheckpoint } from './open-checkpoint.ts'
+import type { ConversationState } from './snapshot/save.ts'
 import { runTrace } from './trace.ts'
 import type {
   Chat,
@@ -29,6 +30,8 @@ import type {
   LoadModelOptions,
   Model,
   ModelInfo,
+  SnapshotOptions,
+  SnapshotSource,
   TraceRequest,
   TraceTensor,
 } from './types.ts'
@@ -133,7 +136,18 @@ class EngineModel implements Model {
   }
 
   chat(options: ChatOptions = {}): Chat {
-    const chat = new Conversation(this.#requireLoaded(), options, () => this.#chats.delete(chat))
+    return this.#open(options)
+  }
+
+  async restore(from: SnapshotSource, options: SnapshotOptions = {}): Promise<Chat> {
+    checkOptions(options, { signal: SIGNAL_RULE }, 'for restoring a conversation')
+    const { restoreConversation } = await import('./snapshot/restore.ts')
+    const restored = await restoreConversation(this.#requireLoaded(), from, options.signal)
+    return this.#open(restored.options, restored)
+  }
+
+  #open(options: ChatOptions, restored?: ConversationState): Chat {
+    const chat = new Conversation(this.#requireLoaded(), options, () => this.#chats.delete(chat), restored)
     this.#chats.add(chat)
     return chat
   }

@@ -1,8 +1,9 @@
 /** What users of the library see: models, conversations, and the events of an answer. */
 import type { Detail } from '../image/preprocess.ts'
 import type { KvName, PrecisionName } from '../models/precision.ts'
+import type { SnapshotHandle, SnapshotSource, SnapshotTarget } from '../shared/snapshot-files.ts'
 
-export type { Detail, KvName, PrecisionName }
+export type { Detail, KvName, PrecisionName, SnapshotHandle, SnapshotSource, SnapshotTarget }
 
 /**
  * A picture: bytes of a file in any common format, a `Blob`, pixels, in Node a path or file URL, in a browser an address
@@ -272,8 +273,33 @@ export interface Chat {
   edit(index: number, message: UserMessage, options?: GenerationOptions): AsyncIterableIterator<ChatEvent>
   /** Streams another answer to the last message of the user, in place of the one that was given. */
   regenerate(options?: GenerationOptions): AsyncIterableIterator<ChatEvent>
+  /**
+   * Writes the conversation with all that was computed of it, to go on from with `model.restore`: without `to` to a
+   * `Blob`, else to a file that is replaced only when the new one is complete, or to a stream. Nothing can be asked
+   * meanwhile. Pictures are kept as the model sees them, not as files.
+   */
+  save(to?: undefined, options?: SnapshotOptions): Promise<Blob>
+  save(to: SnapshotTarget, options?: SnapshotOptions): Promise<void>
   /** Gives back the conversation's memory. Safe to call twice. */
   dispose(): void
+}
+
+/** What was said, recovered from a snapshot without its model. */
+export interface SnapshotText {
+  /** Name of the model that answered. */
+  readonly model: string
+  /**
+   * The system prompt and the turns, ready for `model.chat({ messages })`. Pictures are not in the text: those that came
+   * from paths or addresses are named by them, the others are left out.
+   */
+  readonly turns: readonly ChatTurn[]
+  /** Pictures that are left out of `turns`. */
+  readonly missingImages: number
+}
+
+export interface SnapshotOptions {
+  /** Aborting leaves what was there before. */
+  readonly signal?: AbortSignal
 }
 
 export interface ModelInfo {
@@ -323,6 +349,14 @@ export interface Model {
   /** Defaults that the model's own generation_config sets. */
   readonly defaults: GenerationOptions
   chat(options?: ChatOptions): Chat
+  /**
+   * Goes on with a conversation that `chat.save` wrote, with the tokens that it would have had. Only for the same model
+   * at the same precision; `readSnapshotText` has what was said in any case.
+   *
+   * Throws `snapshot/foreign-model`, `snapshot/version`, `snapshot/truncated`, `snapshot/damaged` or
+   * `snapshot/not-a-snapshot`.
+   */
+  restore(from: SnapshotSource, options?: SnapshotOptions): Promise<Chat>
   /**
    * Runs a prompt and returns `input_ids`, `pixel_values`, `vision`, `image_features`, `hidden.<i>`, `logits` and
    * `greedy`, to compare with Transformers layer by layer.

@@ -1,6 +1,6 @@
 /** Onsight in a browser: vision-language models on this device, in a page or in a worker. */
 import { loadModelOn } from '../engine/load-model.ts'
-import type { LoadModelOptions, Model } from '../engine/types.ts'
+import type { LoadModelOptions, Model, SnapshotSource, SnapshotText } from '../engine/types.ts'
 import { createBrowserFileHost, type ModelReference } from '../host/browser/file-host.ts'
 import { createImageDecoder } from '../host/browser/image-decoder.ts'
 import { createSnapshotFiles } from '../host/browser/snapshot-files.ts'
@@ -25,6 +25,11 @@ export type {
   ModelInfo,
   PrecisionName,
   ScoredAnswerToken,
+  SnapshotHandle,
+  SnapshotOptions,
+  SnapshotSource,
+  SnapshotTarget,
+  SnapshotText,
   Timings,
   TokenLogprob,
   TraceRequest,
@@ -67,4 +72,19 @@ export async function loadModel(
     name,
     options,
   )
+}
+
+/**
+ * What was said in a conversation that `chat.save` wrote, whichever model and version wrote it, also where the rest of the
+ * file is damaged or missing.
+ *
+ * Throws `snapshot/not-a-snapshot`, or `snapshot/truncated` or `snapshot/damaged` where the text itself is.
+ *
+ * @example
+ * const { turns } = await readSnapshotText('chat.snapshot')
+ * const chat = model.chat({ messages: turns })
+ */
+export async function readSnapshotText(from: SnapshotSource): Promise<SnapshotText> {
+  const { loadSnapshotText } = await import('../engine/snapshot/text-record.ts')
+  return loadSnapshotText(createSnapshotFiles(), from)
 }

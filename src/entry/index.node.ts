@@ -1,7 +1,8 @@
 /** Onsight in Node: vision-language models on this machine. */
 import { fileURLToPath } from 'node:url'
 import { loadModelOn } from '../engine/load-model.ts'
-import type { LoadModelOptions, Model } from '../engine/types.ts'
+import type { LoadModelOptions, Model, SnapshotSource, SnapshotText } from '../engine/types.ts'
+import { createSnapshotFiles } from '../host/node/snapshot-files.ts'
 import { createEngineHost } from './engine-host.node.ts'
 
 export type {
@@ -22,6 +23,11 @@ export type {
   ModelInfo,
   PrecisionName,
   ScoredAnswerToken,
+  SnapshotHandle,
+  SnapshotOptions,
+  SnapshotSource,
+  SnapshotTarget,
+  SnapshotText,
   Timings,
   TokenLogprob,
   TraceRequest,
@@ -50,4 +56,19 @@ export function loadModel(reference: string, options: LoadModelOptions = {}): Pr
 /** Path of the tiny model that comes with the package. It knows icon-like objects, coloured shapes and short signs. */
 export function bundledModelPath(): string {
   return fileURLToPath(new URL('../../models/tiny', import.meta.url))
+}
+
+/**
+ * What was said in a conversation that `chat.save` wrote, whichever model and version wrote it, also where the rest of the
+ * file is damaged or missing.
+ *
+ * Throws `snapshot/not-a-snapshot`, or `snapshot/truncated` or `snapshot/damaged` where the text itself is.
+ *
+ * @example
+ * const { turns } = await readSnapshotText('chat.snapshot')
+ * const chat = model.chat({ messages: turns })
+ */
+export async function readSnapshotText(from: SnapshotSource): Promise<SnapshotText> {
+  const { loadSnapshotText } = await import('../engine/snapshot/text-record.ts')
+  return loadSnapshotText(createSnapshotFiles(), from)
 }

@@ -31,9 +31,8 @@ const NAME = 'the snapshot'
 
 /** Undefined for what only a host knows. */
 export async function createStreamFile(to: SnapshotTarget): Promise<PendingFile | undefined> {
-  if (isStream(to)) return new StreamFile(NAME, to)
-  if (typeof to === 'object' && 'createWritable' in to)
-    return new StreamFile(to.name ?? NAME, await to.createWritable())
+  if (hasMethod(to, 'getWriter')) return new StreamFile(NAME, to)
+  if (hasMethod(to, 'createWritable')) return new StreamFile(to.name ?? NAME, await to.createWritable())
   return undefined
 }
 
@@ -41,8 +40,7 @@ export async function createStreamFile(to: SnapshotTarget): Promise<PendingFile 
 export async function openBytes(from: SnapshotSource): Promise<ByteSource | undefined> {
   if (from instanceof Uint8Array) return createMemorySource(NAME, from)
   if (typeof Blob !== 'undefined' && from instanceof Blob) return createBlobSource(nameOf(from), from)
-  if (typeof from !== 'object' || !('getFile' in from)) return undefined
-  return createBlobSource(from.name ?? NAME, await from.getFile())
+  return hasMethod(from, 'getFile') ? createBlobSource(from.name ?? NAME, await from.getFile()) : undefined
 }
 
 export function createPlaceError(found: unknown, expected: string): EngineError {
@@ -55,8 +53,12 @@ function nameOf(blob: Blob): string {
   return 'name' in blob && typeof blob.name === 'string' ? blob.name : NAME
 }
 
-function isStream(value: unknown): value is WritableStream<Uint8Array> {
-  return typeof value === 'object' && value !== null && 'getWriter' in value
+/** Callers may give anything, whatever the types say. */
+function hasMethod<Name extends string>(
+  value: unknown,
+  name: Name,
+): value is Extract<SnapshotTarget, Record<Name, unknown>> {
+  return typeof value === 'object' && value !== null && name in value
 }
 
 /** Closing a stream is what makes a browser's file appear. */

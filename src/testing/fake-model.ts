@@ -4,10 +4,12 @@ import type {
   Chat,
   ChatEvent,
   ChatOptions,
+  ChatTurn,
   ConversationTurn,
   GenerationOptions,
   ImageReport,
   Model,
+  SnapshotTarget,
   UserMessage,
 } from '../engine/types.ts'
 import { EngineError } from '../shared/errors.ts'
@@ -115,14 +117,29 @@ export function createFakeModel({
           const last = turns.findLastIndex(({ role }) => role === 'user')
           return ask(turns.slice(0, last), { text: turns[last]?.text ?? '' }, generation)
         },
+        save: saveTurns,
         dispose: () => void open.delete(chat),
+      }
+      async function saveTurns(): Promise<Blob>
+      async function saveTurns(to: SnapshotTarget): Promise<undefined>
+      async function saveTurns(to?: SnapshotTarget): Promise<Blob | undefined> {
+        if (to !== undefined) throw notOffered('saves to a Blob only')
+        return new Blob([JSON.stringify(turns)])
       }
       open.add(chat)
       return chat
     },
+    async restore(from) {
+      if (!(from instanceof Blob)) throw notOffered('restores from a Blob only')
+      return this.chat({ messages: JSON.parse(await from.text()) as ChatTurn[] })
+    },
     trace: async () => [],
     dispose: async () => open.clear(),
   }
+}
+
+function notOffered(what: string): EngineError {
+  return new EngineError('option/invalid', { message: `The fake model ${what}.` })
 }
 
 function turnsOf({ system, messages = [] }: ChatOptions): ConversationTurn[] {

@@ -1,13 +1,14 @@
-/** Reads a conversation that `saveConversation` wrote, or only what was said in it. */
+/** Reads a conversation that `saveConversation` wrote. */
 
-import type { DeviceBuffer } from '../../backend/backend.ts'
 import { type Prompt, TokenSession } from '../../generation/token-session.ts'
-import { KvCache } from '../../models/blocks/kv-cache.ts'
+import { type CacheRange, KvCache } from '../../models/blocks/kv-cache.ts'
 import type { ByteSource } from '../../shared/byte-source.ts'
 import { EngineError } from '../../shared/errors.ts'
-import type { SnapshotFiles, SnapshotSource } from '../../shared/snapshot-files.ts'
+import type { SnapshotSource } from '../../shared/snapshot-files.ts'
+import { checkChatOptions } from '../chat-options.ts'
 import type { LoadedModel } from '../loaded-model.ts'
 import type { Picture } from '../picture.ts'
+import type { Turn } from '../turn.ts'
 import { differencesOf, fingerprintOf } from './fingerprint.ts'
 import {
   createCutError,
@@ -18,23 +19,15 @@ import {
   TEXT_HINT,
 } from './head.ts'
 import { readPieces, storedByteLength } from './pieces.ts'
-import type { ConversationState, StoredTurn } from './save.ts'
-import { loadState, type PictureRecord, type StateRecord } from './state-record.ts'
-import { loadText, messageOf, publicText, type SnapshotText, type TextRecord } from './text-record.ts'
-
-/**
- * What was said, whichever model and version wrote it, also where the rest is damaged or missing.
- * Throws `snapshot/not-a-snapshot`, or `snapshot/truncated` or `snapshot/damaged` where the text itself is.
- */
-export async function loadSnapshotText(files: SnapshotFiles, from: SnapshotSource): Promise<SnapshotText> {
-  const source = await files.open(from)
-  try {
-    const head = await loadHead(source, files.checksum)
-    return publicText(await loadText(source, head, files.checksum))
-  } finally {
-    await source.close()
-  }
-}
+import { type ConversationState, featureRanges } from './save.ts'
+import {
+  isPictureRecord,
+  type LookRecord,
+  loadState,
+  type PictureRecord,
+  type StateRecord,
+} from './state-record.ts'
+import { loadText, messageOf, type TextRecord } from './text-record.ts'
 
 /**
  * Nothing of a snapshot is used before it was checked, and nothing is kept when this throws: `snapshot/not-a-snapshot`,
@@ -55,6 +48,7 @@ export async function restoreConversation(
     const state = await loadState(source, head, checksum)
     const text = await loadText(source, head, checksum)
     checkModel(source, loaded, text, state)
+    checkChatOptions(state.options)
     checkSizes(source, loaded, text, state, head)
     return await load(source, loaded, text, state, head, signal)
   } finally {
@@ -86,15 +80,16 @@ function checkSizes(
 ): void {
   const { decoder } = model.config
   const images = turns.flatMap((turn) => turn.images)
-  const tokens = pictures.reduce((sum, picture) => sum + (picture?.tokens ?? 0), 0)
+  const tokens = pictures.filter(isPictureRecord).reduce((sum, picture) => sum + picture.tokens, 0)
   const isConsistent =
     images.length === pictures.length &&
-    images.every(({ source: path }, index) => pictures[index] !== null || path !== undefined) &&
+    pictures.every((picture, index) => isPictureRecord(picture) || images[index]?.source !== undefined) &&
     ids.every((id) => id < decoder.vocabSize) &&
     featureBytes === tokens * decoder.dim * 4 &&
     (kvType !== model.kvType || cacheBytes === ids.length * KvCache.bytesPerToken(decoder, kvType))
   if (!isConsistent) throw createDamageError(source, 'its parts do not belong together')
-  const expected = HEAD_BYTES + textByteLength + stateByteLength + storedByteLength(featureBytes + cacheBytes)
+  const start = HEAD_BYTES + textByteLength + stateByteLength
+  const expected = start + storedByteLength(featureBytes) + storedByteLength(cacheBytes)
   if (source.byteLength < expected) throw createCutError(source, expected)
   if (source.byteLength > expected)
     throw createDamageError(source, `expected ${expected} bytes, found ${source.byteLength}`)
@@ -108,59 +103,60 @@ async function load(
   { textByteLength, stateByteLength }: SnapshotHead,
   signal: AbortSignal | undefined,
 ): Promise<ConversationState> {
-  const { backend, model, queue } = loaded
+  const { model, queue, snapshots } = loaded
   const rowBytes = model.config.decoder.dim * 4
+  const start = HEAD_BYTES + textByteLength + stateByteLength
   const session = new TokenSession(model, queue)
-  const pictures: (Picture | null)[] = []
+  const encoded: Picture[] = []
   try {
-    for (const record of state.pictures) pictures.push(record && allocate(record, loaded, rowBytes))
-    const features = pictures.flatMap((picture) =>
-      picture ? [{ ref: picture.features, byteLength: picture.tokens * rowBytes }] : [],
-    )
-    const fits = state.kvType === session.kvType && state.ids.length < loaded.contextLength
-    const contents: Prompt = {
-      ids: fits ? state.ids : [],
-      images: fits
-        ? state.spans.map(({ at, rows, picture, row }) => {
-            const { buffer } = (pictures[picture] as Picture).features
-            return { at, rows, features: buffer.at(row * rowBytes) }
-          })
-        : [],
-    }
-    await session.adopt(contents, (cache) =>
-      readPieces(
-        source,
-        HEAD_BYTES + textByteLength + stateByteLength,
-        [...features, ...cache],
-        loaded,
-        loaded.snapshots.checksum,
-        signal,
-      ),
-    )
-    return { session, options: state.options, turns: turnsOf(text, pictures) }
+    const turns = turnsOf(text, state, (record, name) => {
+      const features = loaded.backend.alloc(record.tokens * rowBytes)
+      // Without a key: what a file says a picture is must not be what others see when they give that picture.
+      encoded.push({ ...record, key: undefined, source: name, features })
+      return encoded.at(-1) as Picture
+    })
+    const read = (byteOffset: number, ranges: readonly CacheRange[]): Promise<void> =>
+      readPieces(source, byteOffset, ranges, loaded, snapshots.checksum, signal)
+    await read(start, featureRanges(encoded, rowBytes))
+    const contents = contentsOf(state, encoded, loaded)
+    await session.adopt(contents, (cache) => read(start + storedByteLength(state.featureBytes), cache))
+    return { turns, session, options: state.options }
   } catch (error) {
     session.dispose()
-    for (const picture of pictures) if (picture) backend.free(picture.features)
+    for (const { features } of encoded) loaded.backend.free(features)
     throw error
   }
 }
 
-function allocate(
-  { report, tokens, expansion }: PictureRecord,
-  { backend }: LoadedModel,
-  rowBytes: number,
-): Picture {
-  const features: DeviceBuffer = backend.alloc(tokens * rowBytes)
-  return { report, tokens, expansion, features, source: undefined }
+/** Nothing where keys and values are of another type, or where the context is shorter now. */
+function contentsOf(
+  { kvType, ids, spans }: StateRecord,
+  pictures: readonly Picture[],
+  { model, contextLength }: LoadedModel,
+): Prompt {
+  if (kvType !== model.kvType || ids.length > contextLength) return { ids: [], images: [] }
+  const rowBytes = model.config.decoder.dim * 4
+  const images = spans.map(({ at, rows, picture, row }) => ({
+    at,
+    rows,
+    features: (pictures[picture] as Picture).features.at(row * rowBytes),
+  }))
+  return { ids, images }
 }
 
-function turnsOf({ turns }: TextRecord, pictures: readonly (Picture | null)[]): StoredTurn[] {
+function turnsOf(
+  { turns }: TextRecord,
+  { pictures, unsummarised }: StateRecord,
+  allocate: (record: PictureRecord, source: string | undefined) => Picture,
+): Turn[] {
   let next = 0
-  return turns.map((turn) => ({
+  return turns.map((turn, index) => ({
     message: messageOf(turn),
     pictures: turn.images.map(({ source }) => {
-      const picture = pictures[next++]
-      return picture ? { ...picture, source } : { input: source as string }
+      const record = pictures[next++] as PictureRecord | LookRecord
+      if (isPictureRecord(record)) return allocate(record, source)
+      return { input: source as string, detail: record.detail, imageTokens: record.imageTokens }
     }),
+    ...(index === 0 && unsummarised !== undefined && { unsummarised }),
   }))
 }

@@ -4,28 +4,22 @@ import type { TokenSession } from '../../generation/token-session.ts'
 import type { CacheRange } from '../../models/blocks/kv-cache.ts'
 import { EngineError } from '../../shared/errors.ts'
 import { BlobFile, type SnapshotTarget } from '../../shared/snapshot-files.ts'
-import type { ChatMessage } from '../../text/chat-template/chat-message.ts'
 import type { LoadedModel } from '../loaded-model.ts'
 import type { Picture } from '../picture.ts'
-import type { ImageInput } from '../types.ts'
+import { isEncoded, type Turn, type TurnPicture } from '../turn.ts'
+import type { ChatOptions } from '../types.ts'
 import { fingerprintOf } from './fingerprint.ts'
 import { encodeHead } from './head.ts'
 import { writePieces } from './pieces.ts'
-import type { SpanRecord, StateRecord } from './state-record.ts'
+import type { LookRecord, PictureRecord, SpanRecord, StateRecord } from './state-record.ts'
 import { recordOf, type TextRecord } from './text-record.ts'
 
 /** A conversation between two answers. */
 export interface ConversationState {
-  readonly turns: readonly StoredTurn[]
+  readonly turns: readonly Turn[]
   readonly session: TokenSession
   /** Of `model.chat`, but for the turns. */
-  readonly options: Readonly<Record<string, unknown>>
-}
-
-export interface StoredTurn {
-  readonly message: ChatMessage
-  /** One for each image of the message; as it was given where it is not encoded yet. */
-  readonly pictures: readonly (Picture | { readonly input: ImageInput })[]
+  readonly options: Pick<ChatOptions, 'template' | 'whenFull'>
 }
 
 const UTF8 = new TextEncoder()
@@ -39,14 +33,14 @@ export async function saveConversation(
 ): Promise<Blob | undefined> {
   const { checksum, create } = loaded.snapshots
   const text = UTF8.encode(JSON.stringify(describeText(loaded, state)))
-  const { record, ranges } = describeState(loaded, state)
+  const { record, sections } = describeState(loaded, state)
   const json = UTF8.encode(JSON.stringify(record))
   const file = to === undefined ? new BlobFile() : await create(to)
   try {
     await file.write(encodeHead(text, json, checksum))
     await file.write(text)
     await file.write(json)
-    await writePieces(file, ranges, loaded, checksum, signal)
+    for (const ranges of sections) await writePieces(file, ranges, loaded, checksum, signal)
     await file.seal()
     await file.publish()
   } catch (error) {
@@ -64,8 +58,8 @@ function describeText({ name }: LoadedModel, { turns }: ConversationState): Text
 }
 
 /** Where a picture can be had again. Throws `snapshot/waiting-picture` for one that is neither encoded nor to be had. */
-function sourceOf(picture: StoredTurn['pictures'][number]): string | undefined {
-  if ('features' in picture) return picture.source
+function sourceOf(picture: TurnPicture): string | undefined {
+  if (isEncoded(picture)) return picture.source
   const { input } = picture
   if (typeof input === 'string' || input instanceof URL) return String(input)
   throw new EngineError('snapshot/waiting-picture', {
@@ -78,47 +72,62 @@ function sourceOf(picture: StoredTurn['pictures'][number]): string | undefined {
 function describeState(
   loaded: LoadedModel,
   { turns, session, options }: ConversationState,
-): { record: StateRecord; ranges: CacheRange[] } {
-  const pictures = turns.flatMap((turn) =>
-    turn.pictures.map((picture) => ('features' in picture ? picture : null)),
-  )
+): { record: StateRecord; sections: CacheRange[][] } {
+  const pictures = turns.flatMap((turn) => turn.pictures)
+  const encoded = pictures.filter(isEncoded)
   const rowBytes = loaded.model.config.decoder.dim * 4
-  const { ids, spans } = storableContents(session, pictures, rowBytes)
-  const features = pictures.flatMap((picture) =>
-    picture ? [{ ref: picture.features, byteLength: picture.tokens * rowBytes }] : [],
-  )
+  const { ids, spans } = storableContents(session, encoded, rowBytes)
+  const features = featureRanges(encoded, rowBytes)
   const cache = session.ranges(ids.length)
+  const unsummarised = turns[0]?.unsummarised
   return {
     record: {
       fingerprint: fingerprintOf(loaded),
       options,
-      pictures: pictures.map((picture) => {
-        if (!picture) return null
-        const { report, tokens, expansion } = picture
-        return { report, tokens, expansion }
-      }),
+      pictures: pictures.map(recordPicture),
       kvType: session.kvType,
       ids,
       spans,
       featureBytes: totalOf(features),
       cacheBytes: totalOf(cache),
+      ...(unsummarised !== undefined && { unsummarised }),
     },
-    ranges: [...features, ...cache],
+    sections: [features, cache],
   }
 }
 
-/** What the cache holds, up to a picture that the conversation no longer has. */
+function recordPicture(picture: TurnPicture): PictureRecord | LookRecord {
+  if (isEncoded(picture)) {
+    const { report, tokens, expansion } = picture
+    return { report, tokens, expansion }
+  }
+  const { detail, imageTokens } = picture
+  return { detail, ...(imageTokens !== undefined && { imageTokens }) }
+}
+
+/** Where the features of pictures lie. */
+export function featureRanges(pictures: readonly Picture[], rowBytes: number): CacheRange[] {
+  return pictures.map(({ features, tokens }) => ({ ref: features, byteLength: tokens * rowBytes }))
+}
+
+/**
+ * What the cache holds, up to a picture that the conversation no longer has. Pictures stand in the order of the turns; the
+ * same one may stand there twice, and begins anew with its first row.
+ */
 function storableContents(
   session: TokenSession,
-  pictures: readonly (Picture | null)[],
+  pictures: readonly Picture[],
   rowBytes: number,
 ): { ids: readonly number[]; spans: SpanRecord[] } {
   const { ids, images } = session.contents
   const spans: SpanRecord[] = []
+  let picture = -1
   for (const { at, rows, features } of images) {
-    const picture = pictures.findIndex((one) => one?.features === features.buffer)
-    if (picture < 0) return { ids: ids.slice(0, at), spans }
-    spans.push({ at, rows, picture, row: features.byteOffset / rowBytes })
+    const row = features.byteOffset / rowBytes
+    const isHere = (one: Picture | undefined): boolean => one?.features === features.buffer
+    if (row === 0) picture = pictures.findIndex((one, index) => index > picture && isHere(one))
+    if (!isHere(pictures[picture])) return { ids: ids.slice(0, at), spans }
+    spans.push({ at, rows, picture, row })
   }
   return { ids, spans }
 }

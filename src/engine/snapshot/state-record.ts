@@ -6,7 +6,8 @@ import type { Checksum } from '../../shared/checksum.ts'
 import { EngineError } from '../../shared/errors.ts'
 import { IMAGE_PLACEHOLDER } from '../../text/image-prompt.ts'
 import { isJsonObject } from '../../text/json-fields.ts'
-import type { ImageReport } from '../types.ts'
+import { DETAIL_RULE, IMAGE_TOKENS_RULE } from '../generation-options.ts'
+import type { ChatOptions, Detail, ImageReport } from '../types.ts'
 import type { ModelFingerprint } from './fingerprint.ts'
 import {
   createCutError,
@@ -28,11 +29,17 @@ export interface PictureRecord {
   readonly expansion: string
 }
 
+/** How closely to look at a picture that is not encoded yet. */
+export interface LookRecord {
+  readonly detail: Detail
+  readonly imageTokens?: number
+}
+
 /** Where rows of a picture stand among the tokens. */
 export interface SpanRecord {
   readonly at: number
   readonly rows: number
-  /** Index into `pictures`. */
+  /** Index among the encoded ones of `pictures`. */
   readonly picture: number
   /** First row of the picture. */
   readonly row: number
@@ -41,21 +48,26 @@ export interface SpanRecord {
 export interface StateRecord {
   readonly fingerprint: ModelFingerprint
   /** Of `model.chat`, but for the turns. */
-  readonly options: Readonly<Record<string, unknown>>
-  /** One for each image of the text, in order; null for one that was not encoded yet. */
-  readonly pictures: readonly (PictureRecord | null)[]
+  readonly options: Pick<ChatOptions, 'template' | 'whenFull'>
+  /** One for each image of the text, in order. */
+  readonly pictures: readonly (PictureRecord | LookRecord)[]
   readonly kvType: KvType
   /** Tokens whose keys and values are stored. */
   readonly ids: readonly number[]
   readonly spans: readonly SpanRecord[]
-  /** Bytes of the device that are stored: features of all pictures, then keys and values. */
+  /** Bytes of the device that are stored: features of all pictures, then, in pieces of their own, keys and values. */
   readonly featureBytes: number
   readonly cacheBytes: number
+  /** The system prompt without the summary that it ends in. */
+  readonly unsummarised?: string
+}
+
+export function isPictureRecord(record: PictureRecord | LookRecord): record is PictureRecord {
+  return 'tokens' in record
 }
 
 /**
  * Reads and checks the state. Throws `snapshot/version`, `snapshot/truncated` or `snapshot/damaged`.
- * @param vocabSize Ids are below it, for a snapshot of the model at hand.
  */
 export async function loadState(
   source: ByteSource,
@@ -87,27 +99,31 @@ export async function loadState(
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
 
 function parseState(source: ByteSource, record: Readonly<Record<string, unknown>>): StateRecord {
-  const { fingerprint, options, pictures, kvType, ids, spans, featureBytes, cacheBytes } = record
+  const { fingerprint, options, pictures, kvType, ids, spans, featureBytes, cacheBytes, unsummarised } =
+    record
   const fail = (what: string): never => {
     throw createDamageError(source, `its state has ${what}`)
   }
   if (!isFingerprint(fingerprint)) return fail('no fingerprint of the model')
   if (!isJsonObject(options)) return fail('no options')
   if (typeof kvType !== 'string' || !isCount(featureBytes) || !isCount(cacheBytes)) return fail('no sizes')
-  if (!Array.isArray(pictures) || !pictures.every((picture) => picture === null || isPicture(picture)))
+  if (!Array.isArray(pictures) || !pictures.every((picture) => isPicture(picture) || isLook(picture)))
     return fail('a picture that is none')
   if (!Array.isArray(ids) || !ids.every(isCount)) return fail('a token that is none')
-  if (!Array.isArray(spans) || !areSpans(spans, ids.length, pictures))
+  if (!Array.isArray(spans) || !areSpans(spans, ids.length, pictures.filter(isPictureRecord)))
     return fail('pictures in impossible places')
+  if (unsummarised !== undefined && typeof unsummarised !== 'string')
+    return fail('no text without its summary')
   return {
     fingerprint,
-    options,
+    options, // checked as those of `model.chat`
     pictures,
     kvType: kvType as KvType, // compared with the model's own
     ids,
     spans,
     featureBytes,
     cacheBytes,
+    ...(unsummarised !== undefined && { unsummarised }),
   }
 }
 
@@ -124,10 +140,16 @@ function isPicture(value: unknown): value is PictureRecord {
   return expansion.split(IMAGE_PLACEHOLDER).length - 1 === tokens
 }
 
+function isLook(value: unknown): value is LookRecord {
+  if (!isJsonObject(value)) return false
+  const { detail, imageTokens } = value
+  return DETAIL_RULE.accepts(detail) && (imageTokens === undefined || IMAGE_TOKENS_RULE.accepts(imageTokens))
+}
+
 function areSpans(
   spans: readonly unknown[],
   length: number,
-  pictures: readonly (PictureRecord | null)[],
+  pictures: readonly PictureRecord[],
 ): spans is SpanRecord[] {
   let least = 0
   return spans.every((span) => {

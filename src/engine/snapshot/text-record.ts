@@ -4,23 +4,19 @@ import type { ByteSource } from '../../shared/byte-source.ts'
 import { readBytes } from '../../shared/byte-source.ts'
 import type { Checksum } from '../../shared/checksum.ts'
 import { EngineError } from '../../shared/errors.ts'
-import type { ChatMessage, ContentPart } from '../../text/chat-template/chat-message.ts'
+import type { SnapshotFiles, SnapshotSource } from '../../shared/snapshot-files.ts'
+import type { ChatMessage } from '../../text/chat-template/chat-message.ts'
 import { isJsonObject } from '../../text/json-fields.ts'
-import type { ChatTurn } from '../types.ts'
-import { createCutError, createDamageError, HEAD_BYTES, MAX_TEXT_BYTES, type SnapshotHead } from './head.ts'
-
-/** What was said, recovered from a snapshot without its model. */
-export interface SnapshotText {
-  /** Name of the model that answered. */
-  readonly model: string
-  /**
-   * The system prompt and the turns, ready for `model.chat({ messages })`. Pictures are not in the text: those that came
-   * from paths or addresses are named by them, the others are left out.
-   */
-  readonly turns: readonly ChatTurn[]
-  /** Pictures that are left out of `turns`. */
-  readonly missingImages: number
-}
+import { userTurn } from '../chat-turn.ts'
+import type { ChatTurn, SnapshotText } from '../types.ts'
+import {
+  createCutError,
+  createDamageError,
+  HEAD_BYTES,
+  loadHead,
+  MAX_TEXT_BYTES,
+  type SnapshotHead,
+} from './head.ts'
 
 /** A picture of a turn. */
 export interface ImageRecord {
@@ -61,15 +57,22 @@ export function recordOf(
 
 /** The inverse of `recordOf`. */
 export function messageOf({ role, text, images }: TurnRecord): ChatMessage {
-  const content: ContentPart[] = []
-  let written = 0
-  for (const { at } of images) {
-    if (at > written) content.push({ type: 'text', text: text.slice(written, at) })
-    written = at
-    content.push({ type: 'image' })
+  const imageOffsets = images.map(({ at }) => at)
+  return { ...userTurn({ text, imageOffsets, imageCount: images.length }), role }
+}
+
+/**
+ * What was said, whichever model and version wrote it, also where the rest is damaged or missing.
+ * Throws `snapshot/not-a-snapshot`, or `snapshot/truncated` or `snapshot/damaged` where the text itself is.
+ */
+export async function loadSnapshotText(files: SnapshotFiles, from: SnapshotSource): Promise<SnapshotText> {
+  const source = await files.open(from)
+  try {
+    const head = await loadHead(source, files.checksum)
+    return publicText(await loadText(source, head, files.checksum))
+  } finally {
+    await source.close()
   }
-  if (written < text.length || written === 0) content.push({ type: 'text', text: text.slice(written) })
-  return { role, content }
 }
 
 /** Reads and checks the text. Throws `snapshot/truncated` or `snapshot/damaged`. */
@@ -92,7 +95,7 @@ export async function loadText(
   return parseText(source, bytes)
 }
 
-export function publicText({ model, turns }: TextRecord): SnapshotText {
+function publicText({ model, turns }: TextRecord): SnapshotText {
   let missingImages = 0
   const publicTurns = turns.map(({ role, text, images }): ChatTurn => {
     if (role !== 'user') return { role, text }
