@@ -25,7 +25,8 @@ const write = (/** @type {string} */ name, /** @type {unknown} */ value) =>
 const tokenizer = growVocabulary(readJson('tokenizer.json'), config.text_config.vocab_size)
 write('config.json', { ...config, image_token_id: 4 })
 write('tokenizer.json', tokenizer)
-for (const name of ['tokenizer_config.json', 'chat_template.json', 'generation_config.json']) write(name, readJson(name))
+for (const name of ['tokenizer_config.json', 'chat_template.json', 'generation_config.json'])
+  write(name, readJson(name))
 write('preprocessor_config.json', {
   ...readJson('preprocessor_config.json'),
   do_image_splitting: true,
@@ -40,7 +41,8 @@ function growVocabulary(/** @type {any} */ tokenizer, /** @type {number} */ size
   const { vocab, merges } = tokenizer.model
   const tokens = Object.keys(vocab).filter((token) => !token.startsWith('<'))
   const markers = Array.from({ length: 16 }, (_, at) => `<row_${1 + (at >> 2)}_col_${1 + (at & 3)}>`)
-  let next = 1 + Math.max(...Object.values(vocab), ...tokenizer.added_tokens.map((/** @type {any} */ { id }) => id))
+  let next =
+    1 + Math.max(...Object.values(vocab), ...tokenizer.added_tokens.map((/** @type {any} */ { id }) => id))
   for (const content of markers) {
     tokenizer.added_tokens.push({ ...tokenizer.added_tokens[0], id: next, content })
     next++
