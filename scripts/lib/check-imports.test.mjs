@@ -78,7 +78,7 @@ describe('checkImports', () => {
         ].join('\n'),
       }),
     ).toEqual([
-      'host/node/workers.ts:2 host may not import backend; it may import shared, image, audio',
+      'host/node/workers.ts:2 host may not import backend; it may import shared, image, audio, speech/text',
       'host/node/workers.ts:4 names src/backend/wasm/gone.js, which does not exist',
     ])
   })
