@@ -15,7 +15,6 @@ export type ErrorArea =
   | 'model' // parts of a model that do not belong together
   | 'image' // a picture
   | 'audio' // sound: files, rates, microphones
-  | 'speech' // recognisers, voices, conversations by voice
   | 'text' // tokenizer, chat template, prompt
   | 'backend' // kernels, workers, memory
   | 'generation' // context and sampling
