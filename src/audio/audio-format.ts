@@ -25,17 +25,30 @@ export function sniffAudioFormat(bytes: Uint8Array): AudioFormat | undefined {
   return (b & 0x06) !== 0 && (b & 0x18) !== 0x08 ? 'mp3' : undefined
 }
 
-/** For bytes that nobody here can decode: says what they look like. */
-export function unsupportedAudioError(bytes: Uint8Array, name: string, supported: string): EngineError {
+/** How people call a format. */
+export const AUDIO_FORMAT_NAMES: Readonly<Record<AudioFormat, string>> = {
+  wav: 'WAV',
+  mp3: 'MP3',
+  mp4: 'MP4 or M4A',
+  aac: 'AAC',
+  flac: 'FLAC',
+  ogg: 'Ogg',
+  webm: 'WebM',
+  aiff: 'AIFF',
+  amr: 'AMR',
+}
+
+/** For bytes that are not what was `expected`, such as "a WAV file": says what they look like. */
+export function unsupportedAudioError(bytes: Uint8Array, name: string, expected: string): EngineError {
   const format = sniffAudioFormat(bytes)
   const found =
     bytes.length === 0
       ? 'an empty file'
       : format === undefined
-        ? `no sound file (its first bytes are ${hex(bytes)})`
-        : format.toUpperCase()
+        ? `bytes that begin with ${hex(bytes)}`
+        : `a file in ${AUDIO_FORMAT_NAMES[format]} format`
   return new EngineError('audio/unsupported-format', {
-    message: `${name}: expected ${supported}, found ${found}.`,
+    message: `${name}: expected ${expected}, found ${found}.`,
     hint: 'Convert it to WAV first, for example with "ffmpeg -i in.mp3 -ac 1 -ar 16000 out.wav".',
   })
 }

@@ -170,13 +170,13 @@ describe('refused', () => {
 
   it.each([
     ['nothing', [], 'found an empty file'],
-    ['text', ascii('Hello, this is text'), 'found no sound file (its first bytes are 48 65 6c 6c)'],
-    ['MP3', [...ascii('ID3'), ...Array(20).fill(0)], 'found MP3'],
-    ['MP3 without a tag', [0xff, 0xfb, 0x90, 0, ...Array(20).fill(0)], 'found MP3'],
-    ['AAC', [0xff, 0xf1, 0x50, 0, ...Array(20).fill(0)], 'found AAC'],
-    ['M4A', [0, 0, 0, 32, ...ascii('ftypM4A isom')], 'found MP4'],
-    ['FLAC', ascii('fLaC and more bytes'), 'found FLAC'],
-    ['big-endian RIFX', ascii('RIFX....WAVEfmt '), 'found no sound file'],
+    ['text', ascii('Hello, this is text'), 'found bytes that begin with 48 65 6c 6c'],
+    ['MP3', [...ascii('ID3'), ...Array(20).fill(0)], 'found a file in MP3 format'],
+    ['MP3 without a tag', [0xff, 0xfb, 0x90, 0, ...Array(20).fill(0)], 'found a file in MP3 format'],
+    ['AAC', [0xff, 0xf1, 0x50, 0, ...Array(20).fill(0)], 'found a file in AAC format'],
+    ['M4A', [0, 0, 0, 32, ...ascii('ftypM4A isom')], 'found a file in MP4 or M4A format'],
+    ['FLAC', ascii('fLaC and more bytes'), 'found a file in FLAC format'],
+    ['big-endian RIFX', ascii('RIFX....WAVEfmt '), 'found bytes that begin with 52 49 46 58'],
   ])('%s', (_, bytes, message) => {
     const error = codeOf(Uint8Array.from(bytes))
     expect(error.code).toBe('audio/unsupported-format')

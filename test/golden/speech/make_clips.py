@@ -2,6 +2,8 @@
 
     PARTS=folder python make_clips.py            # those that are missing
 
+en1.mp3 is en1.wav through `ffmpeg -i en1.wav -b:a 24k en1.mp3` (9.0).
+
 The names and texts are those of the table of recognition results in the speech specification.
 """
 import os, sys
