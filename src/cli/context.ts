@@ -1,6 +1,8 @@
 /** Everything a command takes from its surroundings, so that tests can run commands without a process. */
 import type { LoadModelOptions, Model } from '../engine/types.ts'
 import type { runBench } from '../entry/bench.node.ts'
+import type { LoadRecognizerOptions } from '../speech/load-recognizer.ts'
+import type { AudioClip, Recognizer } from '../speech/types.ts'
 import type { Interrupts } from './interrupts.ts'
 
 export type InputStream = NodeJS.ReadableStream & { readonly isTTY?: boolean }
@@ -12,6 +14,12 @@ export interface Engine {
   bundledModelPath(): string
 }
 
+/** The part of the speech library that commands use. */
+export interface SpeechLibrary {
+  loadRecognizer(reference: string, options?: LoadRecognizerOptions): Promise<Recognizer>
+  readAudioFile(path: string, signal?: AbortSignal): AsyncIterable<AudioClip>
+}
+
 export interface CommandContext {
   readonly stdin: InputStream
   readonly stdout: OutputStream
@@ -20,5 +28,6 @@ export interface CommandContext {
   readonly interrupts: Interrupts
   /** Loads the library on first use: help and usage errors need none of it. */
   readonly loadEngine: () => Promise<Engine>
+  readonly loadSpeech: () => Promise<SpeechLibrary>
   readonly loadBench: () => Promise<typeof runBench>
 }

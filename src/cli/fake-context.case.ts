@@ -16,6 +16,7 @@ import type {
 } from '../engine/types.ts'
 import type { BenchReport } from '../entry/bench.node.ts'
 import { createAbortError } from '../shared/abort.ts'
+import type { AudioClip, Recognizer, TranscribeOptions, TranscriptEvent } from '../speech/types.ts'
 import type { CommandContext } from './context.ts'
 import type { ExitCode } from './exit-codes.ts'
 import { Interrupts } from './interrupts.ts'
@@ -76,11 +77,14 @@ export interface FakeCalls {
   /** Where conversations were saved to, restored from. */
   readonly saves: string[]
   readonly restores: string[]
+  readonly transcripts: { readonly samples: readonly number[]; readonly options: TranscribeOptions }[]
   disposed: number
 }
 
 export interface FakeSettings extends FakeModelSettings {
   readonly env?: Readonly<Record<string, string>>
+  /** What the fake recogniser hears. */
+  readonly transcript?: readonly TranscriptEvent[]
   /** Text of standard input. */
   readonly input?: string
   /** Whether the three streams are terminals. */
@@ -109,6 +113,7 @@ export async function runFake(
     benches: [],
     saves: [],
     restores: [],
+    transcripts: [],
     disposed: 0,
   }
   const interrupts = new Interrupts()
@@ -129,6 +134,14 @@ export async function runFake(
         return loadFake(settings, calls, options)
       },
     }),
+    loadSpeech: async () => ({
+      readAudioFile: (path) => clipsOf(path),
+      loadRecognizer: async (reference, options = {}) => {
+        calls.loads.push({ reference, options })
+        if (settings.loadError !== undefined) throw settings.loadError
+        return createFakeRecognizer(settings.transcript ?? [], calls)
+      },
+    }),
     loadBench: async () => async (subject, request) => {
       calls.benches.push({ subject, request })
       return BENCH_REPORT
@@ -138,6 +151,36 @@ export async function runFake(
   during?.(interrupts, stdin)
   const exitCode = await runCli(args, context)
   return { exitCode, stdout: textOf(stdout), stderr: textOf(stderr), calls }
+}
+
+async function* clipsOf(_path: string): AsyncGenerator<AudioClip> {
+  yield { samples: new Float32Array(16), sampleRate: 16_000 }
+}
+
+function createFakeRecognizer(events: readonly TranscriptEvent[], calls: FakeCalls): Recognizer {
+  return {
+    info: {
+      name: 'fake',
+      architecture: 'whisper',
+      languages: ['en', 'zh'],
+      sampleRate: 16_000,
+      fileBytes: 0,
+      allocatedBytes: 0,
+      loadMs: 0,
+    },
+    async *transcribe(audio, options = {}) {
+      const samples: number[] = []
+      for await (const clip of Symbol.asyncIterator in audio ? audio : [audio]) samples.push(...clip.samples)
+      calls.transcripts.push({ samples, options })
+      yield* events
+    },
+    listen: () => {
+      throw new Error('not used by commands')
+    },
+    dispose: async () => {
+      calls.disposed++
+    },
+  }
 }
 
 function textOf(stream: PassThrough): string {

@@ -25,6 +25,7 @@ const context: CommandContext = {
   env: process.env,
   interrupts,
   loadEngine: () => import('../entry/index.node.ts'),
+  loadSpeech: () => import('../entry/speech.node.ts'),
   loadBench: async () => (await import('../entry/bench.node.ts')).runBench,
 }
 

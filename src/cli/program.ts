@@ -20,6 +20,7 @@ import { someText, wholeNumber } from './option-values.ts'
 import { addServeCommand } from './serve-command.ts'
 import { Terminal, type TerminalOptions } from './terminal.ts'
 import type { TraceOptions } from './trace.ts'
+import { addTranscribeCommand } from './transcribe-command.ts'
 import { failureOf } from './with-model.ts'
 
 const DESCRIPTION = 'Vision-language models that see, read and talk on your own device.'
@@ -120,6 +121,7 @@ function createProgram(context: CommandContext, guard: Guard): Command {
       guard(options, async () => (await import('./bench.ts')).runBench(model, options, context)),
     )
 
+  addTranscribeCommand(program, context, guard)
   addHubCommands(program, context, guard)
   addServeCommand(program, context, guard)
   addConvertCommands(program, context, guard)

@@ -10,6 +10,8 @@ export interface CatalogueEntry {
   readonly format: 'safetensors' | 'gguf'
   readonly licence: string
   readonly description: string
+  /** Default: pictures and text. */
+  readonly task?: 'recognition'
   /** Weights, rounded where the listing was. */
   readonly approximateBytes?: number
 }
@@ -102,5 +104,53 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     licence: 'apache-2.0',
     description: 'quantised pair of text model and projector',
     approximateBytes: 1_705_125_856,
+  },
+  {
+    name: 'whisper-tiny',
+    repository: 'openai/whisper-tiny',
+    format: 'safetensors',
+    licence: 'apache-2.0',
+    description: 'hears many languages; smallest',
+    task: 'recognition',
+  },
+  {
+    name: 'whisper-base',
+    repository: 'openai/whisper-base',
+    format: 'safetensors',
+    licence: 'apache-2.0',
+    description: 'hears many languages; a good start',
+    task: 'recognition',
+  },
+  {
+    name: 'whisper-small',
+    repository: 'openai/whisper-small',
+    format: 'safetensors',
+    licence: 'apache-2.0',
+    description: 'hears many languages; better, three times as slow',
+    task: 'recognition',
+  },
+  {
+    name: 'whisper-tiny.en',
+    repository: 'openai/whisper-tiny.en',
+    format: 'safetensors',
+    licence: 'apache-2.0',
+    description: 'hears English only; smallest',
+    task: 'recognition',
+  },
+  {
+    name: 'whisper-base.en',
+    repository: 'openai/whisper-base.en',
+    format: 'safetensors',
+    licence: 'apache-2.0',
+    description: 'hears English only',
+    task: 'recognition',
+  },
+  {
+    name: 'whisper-small.en',
+    repository: 'openai/whisper-small.en',
+    format: 'safetensors',
+    licence: 'apache-2.0',
+    description: 'hears English only; better, three times as slow',
+    task: 'recognition',
   },
 ]
