@@ -1,7 +1,7 @@
 // Who may import whom (docs/architecture.md says why). Paths are relative to src/; a row names folders or single files.
 // A folder may always import from itself, except that drivers and hosts do not know each other.
 
-const PURE = ['shared', 'quant', 'text', 'image', 'audio', 'formats']
+const PURE = ['shared', 'quant', 'text', 'constraint', 'image', 'audio', 'formats']
 const BACKEND_INTERFACE = ['backend/backend.ts', 'backend/ops.ts', 'backend/cache-rows.ts']
 /** Rules about text that is said: pure, and of use wherever something speaks. */
 const SPOKEN_TEXT = 'speech/text'
@@ -14,6 +14,7 @@ export const LAYERS = {
   shared: [],
   quant: ['shared'],
   text: ['shared'],
+  constraint: ['shared'],
   image: ['shared'],
   audio: ['shared'],
   formats: ['shared', 'quant'],

@@ -1,0 +1,155 @@
+/** Which tokens may come next: the tree of tokens is walked along with the grammar. */
+import type { Dfa } from './dfa.ts'
+import type { Grammar, GrammarState, Head, Reading } from './grammar-state.ts'
+import type { Lexeme } from './lexeme.ts'
+import { MAX_TOKEN_BYTES, type TokenTrie } from './token-trie.ts'
+
+/** Bit `id % 32` of word `id / 32` is set for tokens that may come. */
+export type TokenMask = Uint32Array
+
+/** What a walk from a place within a word finds, whatever comes behind the word. */
+interface WordWalk {
+  /** Tokens that end within the word. */
+  readonly inside: TokenMask
+  /** Nodes at which the word is complete. */
+  readonly exits: Int32Array
+}
+
+/** Walks that are kept: a bit for each token. */
+const MAX_KNOWN = 500
+
+/** The same for places from which the same tokens may come: limits of length that no token reaches do not matter. */
+function keyOf({ id, lengths }: Lexeme, state: number, count: number): string {
+  if (!lengths || lengths.isFar(count, MAX_TOKEN_BYTES)) return `${state}`
+  if (!lengths.isFree) return `${state} ${id} ${count}`
+  const near = (limit: number): number => Math.min(Math.max(0, limit - count), MAX_TOKEN_BYTES + 1)
+  return `${state} ${near(lengths.least)} ${near(lengths.most)}`
+}
+
+/** Shared by all answers of a vocabulary, since words do not depend on the schema around them. */
+export class WordWalks {
+  readonly trie: TokenTrie
+  readonly #known = new Map<Dfa, Map<string, WordWalk>>()
+  #count = 0
+  // State, count and node at each depth of the walk.
+  readonly #states = new Int32Array(MAX_TOKEN_BYTES + 1)
+  readonly #counts = new Int32Array(MAX_TOKEN_BYTES + 1)
+
+  constructor(trie: TokenTrie) {
+    this.trie = trie
+  }
+
+  /** From a place within a word, over all tokens. */
+  fromRoot({ head, state, count }: Reading): WordWalk {
+    const { lexeme } = head.alternative
+    const key = keyOf(lexeme, state, count)
+    let known = this.#known.get(lexeme.dfa)
+    const walk = known?.get(key)
+    if (walk) return walk
+    if (this.#count === MAX_KNOWN) {
+      this.#known.clear()
+      this.#count = 0
+      known = undefined
+    }
+    const inside = createMask(this.trie)
+    const exits = Int32Array.from(this.walk(head, state, count, -1, inside))
+    if (!known) {
+      known = new Map()
+      this.#known.set(lexeme.dfa, known)
+    }
+    known.set(key, { inside, exits })
+    this.#count++
+    return { inside, exits }
+  }
+
+  /** Over the tokens that go on from `node`, -1 for all. Returns the nodes at which the word is complete. */
+  walk(
+    { alternative: { lexeme } }: Head,
+    state: number,
+    count: number,
+    node: number,
+    inside: TokenMask,
+  ): number[] {
+    const { bytes, depths, ends } = this.trie
+    const { table, classes, classOf, accepts } = lexeme.dfa
+    const { lengths } = lexeme
+    const states = this.#states
+    const counts = this.#counts
+    const base = node < 0 ? 0 : (depths[node] as number)
+    const last = node < 0 ? bytes.length : (ends[node] as number)
+    const exits: number[] = []
+    states[base] = state
+    counts[base] = count
+    for (let at = node + 1; at < last; ) {
+      const depth = depths[at] as number
+      const before = states[depth - 1] as number
+      const next = table[before * classes + (classOf[bytes[at] as number] as number)] as number
+      if (next < 0) {
+        at = ends[at] as number
+        continue
+      }
+      if (lengths) {
+        const counted = counts[depth - 1] as number
+        if (!lengths.allows(next, lengths.countAt(before, next, counted))) {
+          at = ends[at] as number
+          continue
+        }
+        counts[depth] = lengths.countAt(before, next, counted)
+      }
+      if (accepts[next] === 1) exits.push(at)
+      if (!lexeme.goesOn(next)) {
+        at = ends[at] as number
+        continue
+      }
+      allow(this.trie, inside, at)
+      states[depth] = next
+      at++
+    }
+    return exits
+  }
+}
+
+/** The mask of a state. */
+export function maskOf(walks: WordWalks, grammar: Grammar, { readings }: GrammarState): TokenMask {
+  const mask = createMask(walks.trie)
+  for (const reading of readings) {
+    const { inside, exits } = walks.fromRoot(reading)
+    for (let index = 0; index < mask.length; index++)
+      mask[index] = (mask[index] as number) | (inside[index] as number)
+    for (const exit of exits) leave(walks, grammar, reading.head, reading.text, -1, exit, mask)
+  }
+  return mask
+}
+
+/** What comes behind a word that is complete at `exit` and began below `from`. */
+function leave(
+  walks: WordWalks,
+  grammar: Grammar,
+  head: Head,
+  textBefore: string,
+  from: number,
+  exit: number,
+  mask: TokenMask,
+): void {
+  const { trie } = walks
+  const text = head.alternative.tracksText ? textBefore + trie.textTo(exit, from) : ''
+  const follow = grammar.follow(head, text)
+  if (!follow) return
+  allow(trie, mask, exit)
+  if (follow === 'end' || trie.ends[exit] === exit + 1) return
+  for (const next of follow.heads) {
+    for (const end of walks.walk(next, 0, 0, exit, mask)) leave(walks, grammar, next, '', exit, end, mask)
+  }
+}
+
+function createMask({ vocabSize }: TokenTrie): TokenMask {
+  return new Uint32Array(Math.ceil(vocabSize / 32))
+}
+
+function allow({ tokens, ids }: TokenTrie, mask: TokenMask, node: number): void {
+  const end = tokens[node + 1] as number
+  for (let place = tokens[node] as number; place < end; place++) {
+    const id = ids[place] as number
+    mask[id >>> 5] = (mask[id >>> 5] as number) | (1 << (id & 31))
+  }
+}
