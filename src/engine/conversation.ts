@@ -3,6 +3,7 @@ import type { GenerateOptions } from '../generation/generate.ts'
 import { type Prompt, TokenSession } from '../generation/token-session.ts'
 import { isAbortError } from '../shared/abort.ts'
 import { EngineError } from '../shared/errors.ts'
+import type { AnswerForm } from './answer-form.ts'
 import { composeChatPrompt, composePlainPrompt, requireContext } from './build-prompt.ts'
 import { checkChatOptions } from './chat-options.ts'
 import { checkMessage } from './chat-turn.ts'
@@ -12,7 +13,7 @@ import { resolveGenerationOptions } from './generation-options.ts'
 import type { LoadedModel } from './loaded-model.ts'
 import { encodePicture, findPicture, type Picture, type PreparedPicture } from './picture.ts'
 import type { ConversationState } from './snapshot/save.ts'
-import { AnswerClock, streamAnswer } from './stream-answer.ts'
+import { AnswerClock, findForm, streamAnswer } from './stream-answer.ts'
 import {
   describeTurn,
   type EncodedTurn,
@@ -108,7 +109,8 @@ export class Conversation implements Chat {
     const turns = list()
     this.#begin()
     try {
-      yield* this.#answer(open, turns, resolved)
+      const form = await findForm(open.loaded, options)
+      yield* this.#answer(open, turns, resolved, form)
     } finally {
       this.#end()
     }
@@ -173,6 +175,7 @@ export class Conversation implements Chat {
     open: OpenConversation,
     asked: readonly Turn[],
     resolved: GenerateOptions,
+    form: AnswerForm | undefined,
   ): AsyncGenerator<ChatEvent, void, undefined> {
     const { loaded, session } = open
     const { signal } = resolved
@@ -226,6 +229,7 @@ export class Conversation implements Chat {
           return shorter.ids.length <= loaded.contextLength ? shorter : undefined
         },
         options: resolved,
+        form,
         clock,
         images: reportsOf(fresh),
         pending,

@@ -1,6 +1,8 @@
 /** Checks the options of an answer at the door and fills in the model's defaults. */
 import type { GenerateOptions } from '../generation/generate.ts'
+import { EngineError } from '../shared/errors.ts'
 import {
+  ANY_RULE,
   checkOptions,
   choiceRule,
   FLAG_RULE,
@@ -16,6 +18,9 @@ const MAX_COUNT = 2 ** 31
 const MAX_SEED = 2 ** 32 - 1
 /** As OpenAI's interface; each is looked for at every token. */
 const MAX_LOGPROBS = 20
+/** Every token of every choice costs a step of the model. */
+const MAX_CHOICES = 1000
+const MAX_CHOICE_LENGTH = 1000
 
 export const DETAIL_RULE = choiceRule(['low', 'high', 'auto'])
 
@@ -35,6 +40,16 @@ export const GENERATION_RULES = {
   },
   ignoreEos: FLAG_RULE,
   logprobs: wholeNumberRule(0, MAX_LOGPROBS, `a whole number from 0 to ${MAX_LOGPROBS}`),
+  responseSchema: ANY_RULE, // read by its compiler
+  choices: {
+    accepts: (value) =>
+      Array.isArray(value) &&
+      value.length > 0 &&
+      value.length <= MAX_CHOICES &&
+      value.every((one) => typeof one === 'string' && one !== '' && one.length <= MAX_CHOICE_LENGTH) &&
+      new Set(value).size === value.length,
+    says: `a list of 1 to ${MAX_CHOICES} different texts of 1 to ${MAX_CHOICE_LENGTH} characters`,
+  },
   detail: DETAIL_RULE,
   imageTokens: IMAGE_TOKENS_RULE,
   signal: SIGNAL_RULE,
@@ -46,6 +61,7 @@ export function resolveGenerationOptions(
   defaults: GenerationOptions,
 ): GenerateOptions {
   checkOptions(options, GENERATION_RULES, 'for an answer')
+  checkForm(options)
   const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
   const merged: GenerationOptions = { ...defaults, ...given }
   return {
@@ -61,4 +77,23 @@ export function resolveGenerationOptions(
     logprobs: merged.logprobs,
     signal: merged.signal,
   }
+}
+
+/** What would cut an answer, or change what its form says, does not go with one. */
+function checkForm(options: GenerationOptions): void {
+  const { stop = [], ignoreEos = false, logprobs, responseSchema, choices } = options
+  const form = responseSchema !== undefined ? 'responseSchema' : choices ? 'choices' : undefined
+  const others = {
+    stop: stop.length > 0,
+    ignoreEos,
+    logprobs: choices !== undefined && logprobs !== undefined,
+    choices: responseSchema !== undefined && choices !== undefined,
+  }
+  const other = Object.entries(others).find(([, isGiven]) => isGiven)?.[0]
+  if (!form || !other) return
+  throw new EngineError('option/invalid', {
+    message: `The options "${form}" and "${other}" do not go together.`,
+    hint: `Leave out one of them.`,
+    field: other,
+  })
 }

@@ -1,7 +1,16 @@
 /** From a prompt to the events of an answer. */
 import { type GenerateRequest, generate } from '../generation/generate.ts'
+import type { AnswerForm } from './answer-form.ts'
 import { describeScore } from './describe-score.ts'
-import type { AnswerFinished, ChatEvent, ImageReport, ScoredAnswerToken, Usage } from './types.ts'
+import type { LoadedModel } from './loaded-model.ts'
+import type {
+  AnswerFinished,
+  ChatEvent,
+  GenerationOptions,
+  ImageReport,
+  ScoredAnswerToken,
+  Usage,
+} from './types.ts'
 
 export interface AnswerRequest extends GenerateRequest {
   readonly clock: AnswerClock
@@ -9,12 +18,15 @@ export interface AnswerRequest extends GenerateRequest {
   readonly images: readonly ImageReport[]
   /** Events that came up elsewhere while the answer was made, to be told before its next ones. */
   readonly pending: ChatEvent[]
+  /** Default: whatever the model says. */
+  readonly form?: AnswerForm | undefined
 }
 
 export async function* streamAnswer({
   clock,
   images,
   pending,
+  form = generate,
   ...request
 }: AnswerRequest): AsyncGenerator<ChatEvent, void, undefined> {
   const { prompt } = request
@@ -26,7 +38,7 @@ export async function* streamAnswer({
   const scored: ScoredAnswerToken[] = []
   let cachedTokens: number | undefined
   let answer = ''
-  for await (const event of generate(request)) {
+  for await (const event of form(request)) {
     yield* pending.splice(0)
     if (event.type === 'prompt-progressed') {
       cachedTokens ??= usage.promptTokens - event.totalTokens
@@ -52,9 +64,23 @@ export async function* streamAnswer({
         { ...usage, cachedTokens: cachedTokens ?? 0 },
         images,
       )
-      yield request.options.logprobs === undefined ? finished : { ...finished, logprobs: scored }
+      yield {
+        ...finished,
+        ...(request.options.logprobs !== undefined && { logprobs: scored }),
+        ...(event.choices && { choices: event.choices }),
+      }
     }
   }
+}
+
+/** Undefined for an answer of no given form. Throws `option/schema`. */
+export async function findForm(
+  loaded: LoadedModel,
+  options: GenerationOptions,
+): Promise<AnswerForm | undefined> {
+  if (options.responseSchema === undefined && options.choices === undefined) return undefined
+  const { createAnswerForm } = await import('./answer-form.ts')
+  return createAnswerForm(loaded, options)
 }
 
 /** Times the parts of an answer. */

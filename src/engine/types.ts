@@ -2,8 +2,19 @@
 import type { Detail } from '../image/preprocess.ts'
 import type { KvName, PrecisionName } from '../models/precision.ts'
 import type { SnapshotHandle, SnapshotSource, SnapshotTarget } from '../shared/snapshot-files.ts'
+import type { ChoiceProbability, ScoredAnswerToken, TokenLogprob } from './answer-scores.ts'
 
-export type { Detail, KvName, PrecisionName, SnapshotHandle, SnapshotSource, SnapshotTarget }
+export type {
+  ChoiceProbability,
+  Detail,
+  KvName,
+  PrecisionName,
+  ScoredAnswerToken,
+  SnapshotHandle,
+  SnapshotSource,
+  SnapshotTarget,
+  TokenLogprob,
+}
 
 /**
  * A picture: bytes of a file in any common format, a `Blob`, pixels, in Node a path or file URL, in a browser an address
@@ -52,6 +63,9 @@ export interface LoadModelOptions {
   readonly signal?: AbortSignal
 }
 
+/** A JSON Schema as parsed from JSON; docs/structured-output.md lists what is supported. */
+export type JsonSchema = boolean | Readonly<Record<string, unknown>>
+
 /** How an answer is made. What is left out comes from the model's generation_config, then from the values named here. */
 export interface GenerationOptions {
   /** Most tokens of the answer. Default 512. */
@@ -77,6 +91,19 @@ export interface GenerationOptions {
    * its place; 0 to 20. Default: no report.
    */
   readonly logprobs?: number
+  /**
+   * The answer is JSON that satisfies this schema whenever it ends with `stop`; with `length` it is cut. Properties come
+   * in the schema's order, so put what is seen before what is concluded. The schema is not shown to the model: say in the
+   * question what is wanted. Not together with `stop`, `ignoreEos` and `choices`. Throws `option/schema` for what is not
+   * supported.
+   */
+  readonly responseSchema?: JsonSchema
+  /**
+   * The answer is one of these texts, and `choices` of its end has the probability of each. At temperature 0 it is the
+   * likeliest; above, one is drawn by these probabilities. Other options of sampling do nothing. Not together with
+   * `stop`, `ignoreEos`, `logprobs` and `responseSchema`.
+   */
+  readonly choices?: readonly string[]
   /** How closely to look at the pictures of this message. Default `auto`. */
   readonly detail?: Detail
   /** Most tokens that a picture of this message may take, where that is less than the model was loaded with. */
@@ -131,24 +158,6 @@ export interface Timings {
   readonly tokensPerSecond: number
 }
 
-/**
- * A token and the natural logarithm of its probability under the model itself: before the repetition penalty, the
- * temperature and whatever else changes the choice.
- */
-export interface TokenLogprob {
-  readonly id: number
-  /** What it adds to the text, parts of characters as U+FFFD; the name of a control token. */
-  readonly text: string
-  /** UTF-8 of `text`, where characters may be cut; of a control token those of its name. */
-  readonly bytes: Uint8Array
-  readonly logprob: number
-}
-
-/** A token of the answer with the likeliest ones at its place, falling. */
-export interface ScoredAnswerToken extends TokenLogprob {
-  readonly top: readonly TokenLogprob[]
-}
-
 /** The end of an answer. */
 export interface AnswerFinished {
   readonly type: 'answer-finished'
@@ -162,6 +171,8 @@ export interface AnswerFinished {
   readonly images: readonly ImageReport[]
   /** Where the option `logprobs` asks for it: one for each token, stop token left out. */
   readonly logprobs?: readonly ScoredAnswerToken[]
+  /** Where the option `choices` asks for it: each choice, in the order in which they were given. */
+  readonly choices?: readonly ChoiceProbability[]
   /** Who answered, where that may not have been this device. */
   readonly answeredBy?: AnsweredBy
 }

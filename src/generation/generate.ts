@@ -1,9 +1,10 @@
 /** The loop that makes an answer: sample, decode, look for an end, step. */
 import { isAbortError } from '../shared/abort.ts'
 import { createStopStringFilter } from '../text/stop-strings.ts'
-import type { StreamingDecoder } from '../text/tokenizer/streaming-decoder.ts'
 import type { Tokenizer } from '../text/tokenizer/tokenizer.ts'
+import { createAnswerDecoder } from './answer-decoder.ts'
 import { createRepetitionGuard } from './repetition-guard.ts'
+import type { ChoiceProbability } from './score-choices.ts'
 import { type ChoiceOptions, TokenChooser, type TokenConstraint } from './token-choice.ts'
 import type { ScoredToken } from './token-scores.ts'
 import type { PrefillProgress, Prompt, TokenSession } from './token-session.ts'
@@ -45,7 +46,13 @@ export type GenerateEvent =
       /** Where scores are wanted; none for stop tokens. */
       readonly score?: ScoredToken | undefined
     }
-  | { readonly type: 'ended'; readonly reason: EndReason; readonly text: string }
+  | {
+      readonly type: 'ended'
+      readonly reason: EndReason
+      readonly text: string
+      /** Where the answer was one of a few. */
+      readonly choices?: readonly ChoiceProbability[]
+    }
 
 /** Streams an answer. `ended` carries the text that was held back for stop strings. Aborting ends it, it never throws for that. */
 export async function* generate(request: GenerateRequest): AsyncGenerator<GenerateEvent, void, undefined> {
@@ -53,7 +60,7 @@ export async function* generate(request: GenerateRequest): AsyncGenerator<Genera
     request
   const { signal } = options
   const chooser = new TokenChooser(options, { promptIds: prompt.ids, stopTokens, constraint })
-  const decoder = isContinuation ? tokenizer.createDecoder() : createAnswerDecoder(tokenizer, prompt)
+  const decoder = createAnswerDecoder(tokenizer, prompt, isContinuation)
   const stops = createStopStringFilter(options.stop)
   const guard = createRepetitionGuard()
   const answer: number[] = []
@@ -102,21 +109,6 @@ export async function* generate(request: GenerateRequest): AsyncGenerator<Genera
     if (!isAbortError(error)) throw error
     yield end('aborted')
   }
-}
-
-/**
- * Where a prompt ends in a word ("Assistant:"), the space before the answer's first word belongs to the format: the
- * template writes it itself when the answer is part of the next prompt.
- */
-function createAnswerDecoder(tokenizer: Tokenizer, { ids }: Prompt): StreamingDecoder {
-  const decoder = tokenizer.createDecoder()
-  let isStart = !/\s$/.test(tokenizer.decode(ids.slice(-1)))
-  const dropSpace = (text: string): string => {
-    if (!isStart || text === '') return text
-    isStart = false
-    return text.startsWith(' ') ? text.slice(1) : text
-  }
-  return { push: (id) => dropSpace(decoder.push(id)), flush: () => dropSpace(decoder.flush()) }
 }
 
 async function* prefill(
