@@ -24,6 +24,11 @@ export class ConfigFields {
     this.#values = value as Readonly<Record<string, unknown>>
   }
 
+  /** As it stands there, for whoever checks it. */
+  value(key: string): unknown {
+    return this.#values[key] ?? undefined
+  }
+
   has(key: string): boolean {
     return this.#values[key] !== undefined && this.#values[key] !== null
   }

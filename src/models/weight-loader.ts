@@ -115,7 +115,11 @@ export class WeightLoader implements WeightReader {
 
   /** A bias, a norm's weight, a table of positions: float32 on the device whatever the file holds. */
   async vector(name: string, ...shape: number[]): Promise<DeviceBuffer> {
-    const values = await this.floats(name, ...shape)
+    return this.put(await this.floats(name, ...shape))
+  }
+
+  /** Numbers that were made of a model's, on the device. */
+  put(values: Float32Array<ArrayBuffer>): DeviceBuffer {
     const data = this.#keep(this.#options.backend.alloc(values.byteLength))
     this.#options.backend.write(data, new Uint8Array(values.buffer))
     return data

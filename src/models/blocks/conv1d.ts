@@ -13,8 +13,10 @@ export interface Convolution {
   /** Default 1, as `dilation`. */
   readonly stride?: number
   readonly dilation?: number
-  /** Rows of zeros before the first and behind the last row. Default 0. */
+  /** Rows of zeros before the first row. Default 0. */
   readonly padding?: number
+  /** Rows of zeros behind the last row. Default: as before the first. */
+  readonly paddingAfter?: number
   readonly out: BufferRef // f32 (convolvedRows, outputs)
   /** Of the size that `convolutionPlan` says. */
   readonly windows: BufferRef
@@ -28,8 +30,8 @@ const PIECE_ROWS = 512
 export function convolvedRows(
   convolution: Omit<Convolution, 'x' | 'out' | 'matrix' | 'windows' | 'quantized'>,
 ): number {
-  const { rows, kernel, stride = 1, dilation = 1, padding = 0 } = convolution
-  return Math.floor((rows + 2 * padding - dilation * (kernel - 1) - 1) / stride) + 1
+  const { rows, kernel, stride = 1, dilation = 1, padding = 0, paddingAfter = padding } = convolution
+  return Math.floor((rows + padding + paddingAfter - dilation * (kernel - 1) - 1) / stride) + 1
 }
 
 /** Sizes of the run state for windows of `columns` = kernel * channels elements. */
