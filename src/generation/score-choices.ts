@@ -19,7 +19,7 @@ export interface ChoiceProbability {
 }
 
 export interface ScoreChoicesRequest {
-  readonly session: TokenSession
+  readonly session: Pick<TokenSession, 'prefill' | 'length'>
   readonly prompt: Prompt
   readonly choices: readonly AnswerChoice[]
   /** Tokens that end the answer, one of which must follow a choice; none: whatever follows. */
