@@ -9,7 +9,7 @@ import type {
   PrecisionName,
   WhenFull,
 } from '../engine/types.ts'
-import { collectTexts, numberThat, someText, wholeNumber } from './option-values.ts'
+import { collectTexts, differentTexts, numberThat, someText, wholeNumber } from './option-values.ts'
 import type { TerminalOptions } from './terminal.ts'
 
 const KV_NAMES: readonly KvName[] = ['f16', 'q8', 'f32']
@@ -42,6 +42,9 @@ export interface AnswerOptions extends ModelOptions, TerminalOptions {
   readonly seed?: number
   readonly stop?: readonly string[]
   readonly ignoreEos?: boolean
+  /** Path of a file. */
+  readonly schema?: string
+  readonly choices?: readonly string[]
   readonly json?: boolean
 }
 
@@ -77,6 +80,16 @@ export function addAnswerOptions(command: Command): Command {
     .option('--seed <number>', 'same seed, same text', wholeNumber(0, MAX_SEED))
     .option('--stop <text>', 'ends the answer where it appears; may be given several times', collectTexts)
     .option('--ignore-eos', "go on after the model's stop tokens")
+    .addOption(
+      new Option('--schema <file>', 'the answer is JSON that satisfies the JSON Schema of this file')
+        .argParser(someText)
+        .conflicts(['choices', 'stop', 'ignoreEos']),
+    )
+    .addOption(
+      new Option('--choices <texts>', 'the answer is one of these, separated by commas')
+        .argParser(differentTexts)
+        .conflicts(['stop', 'ignoreEos']),
+    )
     .addOption(imageTokensOption())
     .addOption(threadsOption())
     .option('--json', 'print one JSON object a turn instead of text')
@@ -154,6 +167,7 @@ const GENERATION_KEYS = [
   'seed',
   'stop',
   'ignoreEos',
+  'choices',
   'detail',
 ] as const satisfies readonly (keyof AnswerOptions & keyof GenerationOptions)[]
 

@@ -13,6 +13,7 @@ import {
 import type { CommandContext } from './context.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
 import { findFile, findPictures, STDIN_NAME } from './pictures.ts'
+import { loadSchema } from './schema-file.ts'
 import { Terminal } from './terminal.ts'
 import { runTurn } from './turn.ts'
 import { failureOf, withModel } from './with-model.ts'
@@ -32,9 +33,10 @@ export async function runChat(
   }
   const terminal = new Terminal(context, options)
   await findPictures(pictureNames, context.stdin)
+  const generation = { ...generationOptionsOf(options), ...(await loadSchema(options.schema)) }
   return withModel(context, terminal, { model: options.model, ...loadOptionsOf(options) }, async (model) => {
     if (hasIdleSampling(options, model.defaults)) terminal.note(terminal.messages.samplingIsOff)
-    return new Conversation(model, pictureNames, options, terminal, context).run()
+    return new Conversation(model, pictureNames, { options, generation }, terminal, context).run()
   })
 }
 
@@ -42,6 +44,7 @@ class Conversation {
   readonly #model: Model
   readonly #chat: Chat
   readonly #options: AnswerOptions
+  readonly #generation: GenerationOptions
   readonly #terminal: Terminal
   readonly #context: CommandContext
   /** Paths that go with the next message. */
@@ -51,7 +54,7 @@ class Conversation {
   constructor(
     model: Model,
     pictures: readonly string[],
-    options: AnswerOptions,
+    { options, generation }: { readonly options: AnswerOptions; readonly generation: GenerationOptions },
     terminal: Terminal,
     context: CommandContext,
   ) {
@@ -59,6 +62,7 @@ class Conversation {
     this.#chat = model.chat(chatOptionsOf(options))
     this.#pictures = pictures
     this.#options = options
+    this.#generation = { ...generation, signal: context.interrupts.signal }
     this.#terminal = terminal
     this.#context = context
   }
@@ -157,10 +161,6 @@ class Conversation {
   async #send(text: string): Promise<void> {
     const images = this.#pictures
     if (await this.#run(this.#chat.send({ text, images }, this.#generation), images)) this.#pictures = []
-  }
-
-  get #generation(): GenerationOptions {
-    return { ...generationOptionsOf(this.#options), signal: this.#context.interrupts.signal }
   }
 
   /** Errors end a turn, not the conversation. Returns whether there was none. */

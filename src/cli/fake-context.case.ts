@@ -258,7 +258,7 @@ async function loadFake(
 
 async function* answer(
   { images = [] }: UserMessage,
-  { signal }: GenerationOptions,
+  { signal, choices }: GenerationOptions,
   { pieces = [], finishReason = 'stop', error, onPiece }: FakeAnswer,
 ): AsyncGenerator<ChatEvent, void, undefined> {
   for (const image of images.keys()) {
@@ -288,5 +288,6 @@ async function* answer(
     },
     timings: { imageEncodeMs: 10.006, prefillMs: 20, firstTokenMs: 31.25, tokensPerSecond: 40.123456 },
     images: images.map(() => IMAGE_REPORT),
+    ...(choices && { choices: choices.map((text) => ({ text, probability: 1 / choices.length })) }),
   }
 }

@@ -46,3 +46,12 @@ export function collectTexts(text: string, before: readonly string[] | undefined
   if (text === '') throw new InvalidArgumentError('Expected at least one character.')
   return [...(before ?? []), text]
 }
+
+/** Separated by commas; none is empty or comes twice. */
+export function differentTexts(text: string): readonly string[] {
+  const texts = text.split(',').map((part) => part.trim())
+  if (texts.includes('') || new Set(texts).size < texts.length) {
+    throw new InvalidArgumentError('Expected different texts, separated by commas.')
+  }
+  return texts
+}

@@ -106,6 +106,8 @@ describe('help', () => {
         '--seed',
         '--stop',
         '--ignore-eos',
+        '--schema',
+        '--choices',
         '--image-tokens',
         '--threads',
       ],

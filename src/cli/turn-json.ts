@@ -3,7 +3,10 @@ import type { AnswerFinished, ChatEvent, ImageReport } from '../engine/types.ts'
 
 export type ContextTrimmed = Extract<ChatEvent, { type: 'context-trimmed' }>
 
-/** What --json prints for an answer. `images` only when there were several, `trimmed` when something was. */
+/**
+ * What --json prints for an answer. `images` only when there were several, `choices` where the answer was one of a few,
+ * `trimmed` when something was.
+ */
 export function describeTurn(
   answer: AnswerFinished,
   loadMs: number,
@@ -26,6 +29,7 @@ export function describeTurn(
     },
     image: images[0] ?? null,
     ...(images.length > 1 && { images }),
+    ...(answer.choices && { choices: answer.choices }),
     ...(trimmed.length > 0 && { trimmed: trimmed.map(describeTrimmed) }),
   }
 }

@@ -1,5 +1,5 @@
 /** One message and its answer: progress on standard error, the answer on standard output. */
-import type { AnswerFinished, ChatEvent, FinishReason } from '../engine/types.ts'
+import type { AnswerFinished, ChatEvent, ChoiceProbability, FinishReason } from '../engine/types.ts'
 import type { Terminal } from './terminal.ts'
 import { type ContextTrimmed, describeTurn } from './turn-json.ts'
 
@@ -76,8 +76,9 @@ function noteTrimmed(terminal: Terminal, { droppedTurns, droppedImages, summary 
   if (summary !== undefined) terminal.note(terminal.messages.contextSummary(summary))
 }
 
-function noteEnd(terminal: Terminal, { finishReason, usage }: AnswerFinished): void {
+function noteEnd(terminal: Terminal, { finishReason, usage, choices }: AnswerFinished): void {
   const { messages } = terminal
+  if (choices) terminal.note(choices.map(describeChoice).join(', '))
   const notes: Readonly<Partial<Record<FinishReason, string>>> = {
     length: messages.stoppedByLength(usage.completionTokens),
     repetition: messages.stoppedByRepetition,
@@ -85,4 +86,8 @@ function noteEnd(terminal: Terminal, { finishReason, usage }: AnswerFinished): v
   }
   const note = notes[finishReason]
   if (note !== undefined) terminal.note(note)
+}
+
+function describeChoice({ text, probability }: ChoiceProbability): string {
+  return `${text} ${(probability * 100).toFixed(1)}%`
 }
