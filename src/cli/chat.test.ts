@@ -186,3 +186,101 @@ describe('onsight chat at a terminal', () => {
     expect(exitCode).toBe(0)
   })
 })
+
+describe('onsight chat --save and --resume', () => {
+  const saved = (): string => join(folder, 'chat.snapshot')
+
+  it('saves after each answer, with pictures by their full paths', async () => {
+    const { exitCode, stderr, calls } = await runFake(chat('--save', saved(), picture), {
+      input: 'one\ntwo\n/again\n',
+    })
+    expect([exitCode, calls.saves]).toEqual([0, [saved(), saved(), saved()]])
+    expect(stderr).toBe(`The conversation is in ${saved()}; --resume ${saved()} goes on with it.\n`)
+    expect(messagesOf(calls)[0]).toEqual({ text: 'one', images: [picture] })
+  })
+
+  it('writes nothing as long as nothing was said', async () => {
+    const { calls, stderr } = await runFake(chat('--save', saved()), { input: '/exit\n' })
+    expect([calls.saves, stderr]).toEqual([[], ''])
+  })
+
+  it('tells of a save that failed, and goes on', async () => {
+    const saveError = new EngineError('file/disk-full', { message: 'The disk is full.' })
+    const { exitCode, stdout, stderr, calls } = await runFake(chat('--save', saved(), picture), {
+      input: 'one\ntwo\n',
+      saveError,
+    })
+    expect([exitCode, stdout]).toEqual([5, 'A fox.\nA fox.\n'])
+    expect(stderr).toBe('onsight: The disk is full.\n'.repeat(2))
+    expect(messagesOf(calls)[1]).toEqual({ text: 'two', images: [] })
+  })
+
+  it('saves what there is of an answer that was interrupted', async () => {
+    let stop = (): void => {}
+    const settings = { input: 'one\ntwo\n', answers: [{ pieces: ['A ', 'fox.'], onPiece: () => stop() }] }
+    const { exitCode, calls } = await runFake(chat('--save', saved()), settings, (interrupts) => {
+      stop = () => interrupts.raise('SIGINT')
+    })
+    expect([exitCode, calls.saves]).toEqual([130, [saved()]])
+  })
+
+  it('goes on where it was', async () => {
+    await writeFile(saved(), 'not read here')
+    const { exitCode, stderr, calls } = await runFake(chat('--resume', saved()), { input: 'And?\n' })
+    expect([exitCode, calls.restores]).toEqual([0, [saved()]])
+    expect(stderr).toBe('The conversation goes on after 1 question.\n')
+  })
+
+  it('goes on from the text where the model is another one, with pictures that are still there', async () => {
+    await writeFile(saved(), 'not read here')
+    const lost = join(folder, 'gone.jpg')
+    const { exitCode, stderr, calls } = await runFake(chat('--resume', saved(), '--save', saved()), {
+      input: 'And?\n',
+      restoreError: new EngineError('snapshot/foreign-model', { message: 'Made by another model.' }),
+      snapshotText: {
+        model: 'other',
+        missingImages: 1,
+        turns: [
+          { role: 'user', text: 'What is it?', images: [lost, picture], imageOffsets: [0, 4] },
+          { role: 'assistant', text: 'A fox.' },
+        ],
+      },
+    })
+    expect(exitCode).toBe(0)
+    expect(stderr.split('\n').slice(0, 2)).toEqual([
+      'Made by another model.',
+      'What was said is there (1 question) and is computed again with the next message. 2 pictures cannot be found again.',
+    ])
+    expect(calls.chats).toEqual([
+      {
+        messages: [
+          { role: 'user', text: 'What is it?', images: [picture], imageOffsets: [4] },
+          { role: 'assistant', text: 'A fox.' },
+        ],
+      },
+    ])
+  })
+
+  it('ends where not even the text can be read', async () => {
+    await writeFile(saved(), 'not read here')
+    const { exitCode, stderr } = await runFake(chat('--resume', saved()), {
+      input: 'And?\n',
+      restoreError: new EngineError('snapshot/damaged', { message: 'Its text is damaged.' }),
+    })
+    expect([exitCode, stderr]).toEqual([1, 'onsight: Its text is damaged.\n'])
+  })
+
+  it('looks at paths before it loads a model', async () => {
+    const cases = [
+      [['--resume', join(folder, 'none')], 'no such file'],
+      [['--save', join(folder, 'none', 'a')], 'does not exist'],
+      [['--save', folder], 'found a folder'],
+      [['--resume', picture, '--system', 'Be brief.'], 'found both'],
+    ] as const
+    for (const [args, message] of cases) {
+      const { exitCode, stderr, calls } = await runFake(chat(...args), { input: 'one\n' })
+      expect([exitCode === 0, calls.loads]).toEqual([false, []])
+      expect(stderr).toContain(message)
+    }
+  })
+})

@@ -1,28 +1,26 @@
 /** `onsight chat`: a conversation, typed at a terminal or one line of standard input a turn. */
+import { resolve } from 'node:path'
 import { createInterface, type Interface } from 'node:readline'
 import type { Chat, ChatEvent, GenerationOptions, Model } from '../engine/types.ts'
 import { isAbortError } from '../shared/abort.ts'
 import { EngineError } from '../shared/errors.ts'
-import {
-  type AnswerOptions,
-  chatOptionsOf,
-  generationOptionsOf,
-  hasIdleSampling,
-  loadOptionsOf,
-} from './answer-options.ts'
+import { type AnswerOptions, generationOptionsOf, hasIdleSampling, loadOptionsOf } from './answer-options.ts'
 import type { CommandContext } from './context.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
 import { findFile, findPictures, STDIN_NAME } from './pictures.ts'
 import { loadSchema } from './schema-file.ts'
+import { checkSnapshotPaths, openChat, type SnapshotPaths } from './saved-chat.ts'
 import { Terminal } from './terminal.ts'
 import { runTurn } from './turn.ts'
 import { failureOf, withModel } from './with-model.ts'
 
 const PROMPT = '> '
+/** Writing a long conversation to a slow disk. */
+const SAVE_GRACE_MS = 10_000
 
 export async function runChat(
   pictureNames: readonly string[],
-  options: AnswerOptions,
+  options: AnswerOptions & SnapshotPaths,
   context: CommandContext,
 ): Promise<ExitCode> {
   if (pictureNames.includes(STDIN_NAME)) {
@@ -33,33 +31,43 @@ export async function runChat(
   }
   const terminal = new Terminal(context, options)
   await findPictures(pictureNames, context.stdin)
+  await checkSnapshotPaths(options, options)
   const generation = { ...generationOptionsOf(options), ...(await loadSchema(options.schema)) }
   return withModel(context, terminal, { model: options.model, ...loadOptionsOf(options) }, async (model) => {
     if (hasIdleSampling(options, model.defaults)) terminal.note(terminal.messages.samplingIsOff)
-    return new Conversation(model, pictureNames, { options, generation }, terminal, context).run()
+    const chat = await openChat(model, options, terminal, context)
+    return new Conversation(model, chat, pictureNames, { options, generation }, terminal, context).run()
   })
 }
 
 class Conversation {
   readonly #model: Model
   readonly #chat: Chat
-  readonly #options: AnswerOptions
+  readonly #options: AnswerOptions & SnapshotPaths
   readonly #generation: GenerationOptions
   readonly #terminal: Terminal
   readonly #context: CommandContext
   /** Paths that go with the next message. */
   #pictures: readonly string[]
   #exitCode: ExitCode = EXIT.done
+  /** What the file has; until something was said nothing is written. */
+  #savedTurns: string
+  #isSaved = false
 
   constructor(
     model: Model,
+    chat: Chat,
     pictures: readonly string[],
-    { options, generation }: { readonly options: AnswerOptions; readonly generation: GenerationOptions },
+    {
+      options,
+      generation,
+    }: { readonly options: AnswerOptions & SnapshotPaths; readonly generation: GenerationOptions },
     terminal: Terminal,
     context: CommandContext,
   ) {
     this.#model = model
-    this.#chat = model.chat(chatOptionsOf(options))
+    this.#chat = chat
+    this.#savedTurns = JSON.stringify(chat.turns)
     this.#pictures = pictures
     this.#options = options
     this.#generation = { ...generation, signal: context.interrupts.signal }
@@ -71,9 +79,12 @@ class Conversation {
   async run(): Promise<ExitCode> {
     const { stdin, interrupts } = this.#context
     const isInteractive = stdin.isTTY === true
+    const { save } = this.#options
+    if (save !== undefined) interrupts.allowGrace(SAVE_GRACE_MS)
     if (isInteractive) this.#terminal.note(this.#terminal.messages.chatGreeting)
     if (this.#options.ask !== undefined) await this.#send(this.#options.ask)
     if (interrupts.exitCode === undefined) await this.#converse(isInteractive)
+    if (this.#isSaved && save !== undefined) this.#terminal.note(this.#terminal.messages.saved(save))
     return interrupts.exitCode ?? (isInteractive ? EXIT.done : this.#exitCode)
   }
 
@@ -159,8 +170,23 @@ class Conversation {
   }
 
   async #send(text: string): Promise<void> {
-    const images = this.#pictures
-    if (await this.#run(this.#chat.send({ text, images }, this.#generation), images)) this.#pictures = []
+    const images = this.#pictures.map((path) => resolve(path)) // as a saved conversation finds them from anywhere
+    if (await this.#run(this.#chat.send({ text, images }, this.#generation), this.#pictures))
+      this.#pictures = []
+  }
+
+  /** After each answer, so that a crash loses one at most. An answer that was interrupted counts as far as it came. */
+  async #save(): Promise<void> {
+    const { save } = this.#options
+    const turns = JSON.stringify(this.#chat.turns)
+    if (save === undefined || turns === this.#savedTurns) return
+    try {
+      await this.#chat.save(save)
+      this.#savedTurns = turns
+      this.#isSaved = true
+    } catch (error) {
+      this.#exitCode = failureOf(this.#context, this.#terminal, error)
+    }
   }
 
   /** Errors end a turn, not the conversation. Returns whether there was none. */
@@ -172,6 +198,7 @@ class Conversation {
         loadMs: this.#model.info.loadMs,
         pictureNames,
       })
+      await this.#save()
       return true
     } catch (error) {
       this.#exitCode = failureOf(this.#context, this.#terminal, error)

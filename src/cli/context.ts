@@ -1,5 +1,5 @@
 /** Everything a command takes from its surroundings, so that tests can run commands without a process. */
-import type { LoadModelOptions, Model } from '../engine/types.ts'
+import type { LoadModelOptions, Model, SnapshotText } from '../engine/types.ts'
 import type { runBench } from '../entry/bench.node.ts'
 import type { LoadRecognizerOptions } from '../speech/load-recognizer.ts'
 import type { AudioClip, Recognizer } from '../speech/types.ts'
@@ -12,6 +12,7 @@ export type OutputStream = NodeJS.WritableStream & { readonly isTTY?: boolean; r
 export interface Engine {
   loadModel(reference: string, options?: LoadModelOptions): Promise<Model>
   bundledModelPath(): string
+  readSnapshotText(from: string): Promise<SnapshotText>
 }
 
 /** The part of the speech library that commands use. */

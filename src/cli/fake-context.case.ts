@@ -6,10 +6,12 @@ import type {
   Chat,
   ChatEvent,
   ChatOptions,
+  ConversationTurn,
   GenerationOptions,
   ImageReport,
   LoadModelOptions,
   Model,
+  SnapshotText,
   TraceRequest,
   TraceTensor,
   UserMessage,
@@ -60,6 +62,7 @@ export interface FakeModelSettings {
   readonly tensors?: readonly TraceTensor[]
   readonly saveError?: unknown
   readonly restoreError?: unknown
+  readonly snapshotText?: SnapshotText
 }
 
 /** Everything that commands asked of the library. */
@@ -129,6 +132,11 @@ export async function runFake(
     interrupts,
     loadEngine: async () => ({
       bundledModelPath: () => BUNDLED_PATH,
+      readSnapshotText: async (path) => {
+        calls.restores.push(path)
+        if (settings.snapshotText) return settings.snapshotText
+        throw settings.restoreError
+      },
       loadModel: (reference, options = {}) => {
         calls.loads.push({ reference, options })
         return loadFake(settings, calls, options)
@@ -220,21 +228,30 @@ async function loadFake(
     defaults: settings.defaults ?? {},
     chat(options = {}) {
       calls.chats.push(options)
-      const next = (): FakeAnswer => answers.shift() ?? { pieces: ['A ', 'fox.'] }
+      const said: ConversationTurn[] = [{ role: 'user', text: 'What is it?', imageCount: 0 }]
+      async function* say(message: UserMessage, options: GenerationOptions): AsyncGenerator<ChatEvent, void> {
+        for await (const event of answer(message, options, answers.shift() ?? { pieces: ['A ', 'fox.'] })) {
+          if (event.type === 'answer-finished')
+            said.push({ role: 'assistant', text: event.text, imageCount: 0 })
+          yield event
+        }
+      }
       return {
-        turns: [{ role: 'user', text: 'What is it?', imageCount: 0 }],
+        get turns() {
+          return said
+        },
         send(message, options = {}) {
           calls.sent.push({ message, options })
-          return answer(message, options, next())
+          return say(message, options)
         },
         edit(index, message, options = {}) {
           calls.sent.push({ message, options, replaces: index })
-          return answer(message, options, next())
+          return say(message, options)
         },
         regenerate(options = {}) {
           const message = { text: 'What is it?' }
           calls.sent.push({ message, options, replaces: 0 })
-          return answer(message, options, next())
+          return say(message, options)
         },
         save: save as Chat['save'],
         dispose() {},

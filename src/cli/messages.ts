@@ -33,6 +33,10 @@ const ENGLISH = {
   chatGreeting:
     'Ask away. /image PATH adds a picture to the next message, /again asks for another answer, /edit TEXT asks something else instead, /exit ends.',
   pictureAdded: (path: string) => `${path} goes with the next message.`,
+  resumed: (questions: number) => `The conversation goes on after ${countOf(questions, 'question')}.`,
+  resumedFromText: (questions: number, missing: number) =>
+    `What was said is there (${countOf(questions, 'question')}) and is computed again with the next message.${missing > 0 ? ` ${countOf(missing, 'picture')} cannot be found again.` : ''}`,
+  saved: (path: string) => `The conversation is in ${path}; --resume ${path} goes on with it.`,
   stoppedByLength: (tokens: number) => `Stopped after ${tokens} tokens; --max-tokens allows more.`,
   stoppedByRepetition: 'Stopped because the answer repeated itself; --repetition-penalty 1.1 may help.',
   contextTrimmed: (turns: number, pictures: number) =>
@@ -66,6 +70,10 @@ const CHINESE: Messages = {
   chatGreeting:
     '请提问。/image 路径 为下一条消息添加图片，/again 重新回答，/edit 文字 改问别的，/exit 结束。',
   pictureAdded: (path) => `${path} 将随下一条消息发送。`,
+  resumed: (questions) => `对话已恢复，之前有 ${questions} 个问题。`,
+  resumedFromText: (questions, missing) =>
+    `对话文字已恢复（${questions} 个问题），将随下一条消息重新计算。${missing > 0 ? `有 ${missing} 张图片找不到了。` : ''}`,
+  saved: (path) => `对话保存在 ${path}；用 --resume ${path} 继续。`,
   stoppedByLength: (tokens) => `已在 ${tokens} 个词元后停止；用 --max-tokens 可以更长。`,
   stoppedByRepetition: '回答开始重复，已停止；可以试试 --repetition-penalty 1.1。',
   contextTrimmed: (turns, pictures) =>

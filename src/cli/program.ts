@@ -71,6 +71,8 @@ function createProgram(context: CommandContext, guard: Guard): Command {
     )
 
   addAnswerOptions(program.command('chat').argument('[pictures...]', 'go with the first message'))
+    .option('--save <file>', 'keep the conversation in this file, written after each answer', someText)
+    .option('--resume <file>', 'go on with a conversation that was saved', someText)
     .description('have a conversation; a line of standard input is a turn when it is no terminal')
     .addHelpText(
       'after',
