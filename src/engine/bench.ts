@@ -7,6 +7,7 @@ import { parseCheckpoint } from '../models/registry.ts'
 import { WeightLoader } from '../models/weight-loader.ts'
 import { type FirstWordMs, measureFirstWord } from './bench-first-word.ts'
 import { measureReading } from './bench-reading.ts'
+import { measureSnapshot } from './bench-snapshot.ts'
 import { measureSpeeds, Stopwatch } from './bench-speeds.ts'
 import type { EngineHost } from './load-model.ts'
 import { openCheckpoint } from './open-checkpoint.ts'
@@ -84,6 +85,7 @@ async function measureCheckpoint(
     const watch = new Stopwatch(repeat, signal)
     const speeds = await measureSpeeds(model, watch)
     const firstWordMs = await measureFirstWord(model, watch)
+    const snapshot = await measureSnapshot(model, host.snapshots, watch)
     const readGigabytesPerSecond = await measureReading(backend, watch)
     // Every weight of the decoder is read once a token; of a separate embedding one row.
     const decodeGigabytesPerSecond =
@@ -91,6 +93,7 @@ async function measureCheckpoint(
     const numbers = {
       loadMs,
       ...speeds,
+      ...snapshot,
       decodeGigabytesPerSecond,
       readGigabytesPerSecond,
       decodeShareOfReadLimit: decodeGigabytesPerSecond / readGigabytesPerSecond,

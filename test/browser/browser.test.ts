@@ -2,7 +2,14 @@
 import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import type { AnswerFinished, ChatEvent, LoadModelOptions, ModelInfo } from '../../src/engine/types.ts'
+import type {
+  AnswerFinished,
+  Chat,
+  ChatEvent,
+  LoadModelOptions,
+  ModelInfo,
+  UserMessage,
+} from '../../src/engine/types.ts'
 import { readPicture, sha256, vectors } from '../golden/image/vectors.ts'
 import { type GoldenRun, goldenPath, readGoldenRuns } from '../support/golden-model.ts'
 import { expectStages } from '../support/golden-stages.ts'
@@ -95,6 +102,54 @@ describe.skipIf(chromium === undefined)(title, { timeout: BROWSER_TIMEOUT_MS }, 
       expect(info).toMatchObject({ threads, backend: 'wasm-relaxed', takesImages: true, warnings: [] })
       await expectAnswers(CASES)
       expect(errors.filter((text) => !text.includes('404'))).toEqual([])
+    })
+
+    it('goes on with a conversation that another page saved', async () => {
+      await open(rule)
+      const { picture, turns } = CASES.find((one) => one.turns.length > 1) as TinyCase
+      const save = async ([picture, text, next]: readonly [Uint8Array<ArrayBuffer>, string, string]) => {
+        const chat = model.chat()
+        const answer = async (one: Chat, message: UserMessage): Promise<readonly number[]> => {
+          let ids: readonly number[] = []
+          for await (const event of one.send(message))
+            if (event.type === 'answer-finished') ids = event.tokenIds
+          return ids
+        }
+        await answer(chat, { text, images: [new Blob([picture])] })
+        const folder = await navigator.storage.getDirectory()
+        await chat.save(await folder.getFileHandle('chat.snapshot', { create: true }))
+        const blob = await chat.save()
+        const expected = await answer(chat, { text: next })
+        const fromBlob = await answer(await model.restore(blob), { text: next })
+        return { expected, fromBlob }
+      }
+      const restore = async (next: string) => {
+        const folder = await navigator.storage.getDirectory()
+        const from = await folder.getFileHandle('chat.snapshot')
+        const chat = await model.restore(from)
+        let answered: AnswerFinished | undefined
+        for await (const event of chat.send({ text: next }))
+          if (event.type === 'answer-finished') answered = event
+        const { turns, missingImages } = await onsight.readSnapshotText(from)
+        return {
+          tokenIds: answered?.tokenIds,
+          usage: answered?.usage,
+          said: turns.map(({ text }) => text),
+          missingImages,
+        }
+      }
+      const options = { threads: 2, precision: 'f32' } as const
+      await load('../models/tiny', options)
+      const [first, second] = turns
+      const bytes = new Uint8Array(readFileSync(picture))
+      const { expected, fromBlob } = await page.evaluate(save, [bytes, first!.ask, second!.ask] as const)
+      expect([expected, fromBlob]).toEqual([second!.tokenIds, second!.tokenIds])
+      await page.close()
+      await open(rule)
+      await load('../models/tiny', options)
+      const found = await page.evaluate(restore, second!.ask)
+      expect(found).toMatchObject({ tokenIds: expected, said: [first!.ask, first!.says], missingImages: 1 })
+      expect(found.usage!.cachedTokens).toBeGreaterThan(64)
     })
 
     it.each(models)('computes every stage of %s as the reference does', async (name) => {
