@@ -88,6 +88,7 @@ export async function assembleModel(
     text,
     preprocessor,
     queue: new PassQueue(),
+    sessions: new Set(),
     kv,
     pictureCache: new PictureCache(backend, options.imageCacheBytes ?? DEFAULT_IMAGE_CACHE_BYTES),
     images: host.images,

@@ -1,6 +1,6 @@
 /** A conversation with a model: messages, pictures, and one answer at a time. */
 import type { GenerateOptions } from '../generation/generate.ts'
-import { type Prompt, TokenSession } from '../generation/token-session.ts'
+import type { Prompt, TokenSession } from '../generation/token-session.ts'
 import { isAbortError } from '../shared/abort.ts'
 import { EngineError } from '../shared/errors.ts'
 import type { AnswerForm } from './answer-form.ts'
@@ -10,7 +10,7 @@ import { checkMessage } from './chat-turn.ts'
 import { checkOptions, SIGNAL_RULE } from './check-options.ts'
 import { fitContext } from './fit-context.ts'
 import { resolveGenerationOptions } from './generation-options.ts'
-import type { LoadedModel } from './loaded-model.ts'
+import { createSession, type LoadedModel } from './loaded-model.ts'
 import { encodePicture, findPicture, type Picture, type PreparedPicture } from './picture.ts'
 import type { ConversationState } from './snapshot/save.ts'
 import { AnswerClock, findForm, streamAnswer } from './stream-answer.ts'
@@ -59,7 +59,7 @@ export class Conversation implements Chat {
     const whenFull = checkChatOptions(options)
     this.#open = {
       loaded,
-      session: restored?.session ?? new TokenSession(loaded.model, loaded.queue),
+      session: restored?.session ?? createSession(loaded),
       isPlain: options.template === false,
       whenFull,
     }
@@ -207,7 +207,7 @@ export class Conversation implements Chat {
     try {
       let prompt: Prompt
       try {
-        turns = yield* encodeTurns(loaded, asked, signal, fresh)
+        turns = yield* encodeTurns(open, asked, signal, fresh)
         clock.picturesDone()
         prompt = requireContext(loaded, await fitTurns([]))
       } catch (error) {
@@ -266,7 +266,7 @@ function composeTurns({ loaded, isPlain }: OpenConversation, turns: readonly Enc
 
 /** Encodes the pictures that are not encoded yet; they are `fresh`, and the caller's to release. */
 async function* encodeTurns(
-  loaded: LoadedModel,
+  { loaded, session: { line } }: OpenConversation,
   turns: readonly Turn[],
   signal: AbortSignal | undefined,
   fresh: Picture[],
@@ -285,7 +285,7 @@ async function* encodeTurns(
     if (!finished) {
       finished = keepPicture(
         loaded,
-        yield* encodePicture(loaded, picture as PreparedPicture, signal, { image }),
+        yield* encodePicture(loaded, picture as PreparedPicture, signal, { image, line }),
       )
     }
     if (finished !== picture) fresh.push(finished)

@@ -1,6 +1,7 @@
 /** Everything that a loaded model consists of, shared by its conversations, traces and benchmarks. */
 import type { Backend } from '../backend/backend.ts'
 import type { PassQueue } from '../generation/pass-queue.ts'
+import { TokenSession } from '../generation/token-session.ts'
 import type { ImageDecoder } from '../image/decoder.ts'
 import type { PreprocessorSettings } from '../image/preprocess.ts'
 import type { LanguageModel } from '../models/language-model.ts'
@@ -22,6 +23,8 @@ export interface LoadedModel {
   /** How pictures are prepared; undefined for text models. */
   readonly preprocessor: PreprocessorSettings | undefined
   readonly queue: PassQueue
+  /** Open sequences, which share what they have computed. */
+  readonly sessions: Set<TokenSession>
   /** How keys and values are kept. */
   readonly kv: KvName
   readonly pictureCache: PictureCache
@@ -32,4 +35,9 @@ export interface LoadedModel {
   readonly contextLength: number
   /** Most tokens of a picture; undefined is no limit. */
   readonly imageTokens: number | undefined
+}
+
+/** A sequence with a place of its own in the queue. */
+export function createSession({ model, queue, sessions }: LoadedModel): TokenSession {
+  return new TokenSession(model, queue.line(), sessions)
 }

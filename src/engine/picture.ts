@@ -1,5 +1,6 @@
 /** A picture in a conversation: decoded, cut into frames, encoded to rows of the decoder's embedding space. */
 import type { BufferRef, DeviceBuffer } from '../backend/backend.ts'
+import type { PassLine } from '../generation/pass-queue.ts'
 import { type FramePlan, type PreprocessedImage, planFrames, preprocess } from '../image/preprocess.ts'
 import type { RgbImage } from '../image/rgb-image.ts'
 import type { PictureEncoder } from '../models/language-model.ts'
@@ -124,6 +125,8 @@ function pooledTokens(tokensPerFrame: number, pool: number): number {
 export interface EncodeOptions {
   /** Which picture of the message it is, for the events. Default 0. */
   readonly image?: number
+  /** Default: that of nobody in particular. */
+  readonly line?: PassLine
   /** Called while a frame's projector input lies at `patches`; what it enqueues runs before the next frame. */
   readonly onPatches?: (frame: number, patches: BufferRef) => void
 }
@@ -138,10 +141,10 @@ export async function* encodePicture(
   loaded: LoadedModel,
   { key, source, frames, pool, report }: PreparedPicture,
   signal?: AbortSignal,
-  { image = 0, onPatches }: EncodeOptions = {},
+  { image = 0, line = loaded.queue, onPatches }: EncodeOptions = {},
 ): AsyncGenerator<ImageProgressed, Picture, undefined> {
   const encoder = requireEncoder(loaded)
-  const { backend, queue, model } = loaded
+  const { backend, model } = loaded
   const count = frames.frames.length
   const rowBytes = model.config.decoder.dim * 4
   const frameTokens = pooledTokens(encoder.tokensPerFrame, pool)
@@ -152,7 +155,7 @@ export async function* encodePicture(
   try {
     const pixels = new Float32Array(3 * frames.frameWidth * frames.frameHeight)
     for (let frame = 0; frame < count; frame++) {
-      await queue.run(async () => {
+      await line.run(async () => {
         frames.pixelValues(frame, pixels)
         const out = features.at(frame * frameTokens * rowBytes)
         const patches = encoder.run(pixels, whole ?? out)
@@ -163,7 +166,7 @@ export async function* encodePicture(
         }
         onPatches?.(frame, patches)
         await backend.flush(signal)
-      })
+      }, signal)
       yield { type: 'image-progressed', image, frame: frame + 1, frames: count }
     }
     isDone = true

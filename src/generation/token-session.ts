@@ -4,7 +4,7 @@ import type { CacheRange, KvCache, KvType } from '../models/blocks/kv-cache.ts'
 import type { LanguageModel } from '../models/language-model.ts'
 import type { EmbeddingRows } from '../models/llama/decoder.ts'
 import { throwIfAborted } from '../shared/abort.ts'
-import type { PassQueue } from './pass-queue.ts'
+import type { PassLine } from './pass-queue.ts'
 
 /** A picture's place in a prompt. */
 export interface ImageSpan {
@@ -26,18 +26,28 @@ export interface PrefillProgress {
   readonly totalTokens: number
 }
 
+/** Copying fewer tokens of another sequence saves nothing. */
+const MIN_BORROWED = 16
+
 export class TokenSession {
+  /** Its place in the model's queue. */
+  readonly line: PassLine
   readonly #model: LanguageModel
-  readonly #queue: PassQueue
+  readonly #siblings: Set<TokenSession>
   readonly #cache: KvCache
   /** What the cache holds. */
   #ids: number[] = []
   #images: ImageSpan[] = []
+  #borrowers = 0
+  #isDisposed = false
 
-  constructor(model: LanguageModel, queue: PassQueue) {
+  /** @param siblings Open sequences of the model: one that begins as another copies what that has computed. */
+  constructor(model: LanguageModel, line: PassLine, siblings: Set<TokenSession> = new Set()) {
     this.#model = model
-    this.#queue = queue
+    this.line = line
+    this.#siblings = siblings
     this.#cache = model.createCache()
+    siblings.add(this)
   }
 
   /** Tokens in the cache. */
@@ -61,24 +71,27 @@ export class TokenSession {
 
   /**
    * Takes over a sequence that another session computed: makes room, then `write` fills the places of its keys and
-   * values, in the order of the other's `ranges`. Only for a session that holds nothing.
+   * values, in the order of the other's `ranges`. Only for a session that holds nothing. What was not computed here is
+   * not for siblings to copy.
    */
   async adopt(contents: Prompt, write: (ranges: CacheRange[]) => Promise<void>): Promise<void> {
+    this.#siblings.delete(this)
     const { length } = contents.ids
-    await this.#queue.run(() => this.#cache.reserve(length, 0))
+    await this.line.run(() => this.#cache.reserve(length, 0))
     await write(this.#cache.ranges(length))
     this.#ids = [...contents.ids]
     this.#images = [...contents.images]
   }
 
   /**
-   * Brings the cache to the state after `prompt`, computing only what differs from what it holds. Yields how many
+   * Brings the cache to the state after `prompt`, computing only what neither it nor a sibling holds. Yields how many
    * tokens are computed after each pass, returns the logits of the last token. Aborting leaves what was computed.
    */
   async *prefill(
     prompt: Prompt,
     signal?: AbortSignal,
   ): AsyncGenerator<PrefillProgress, Float32Array, undefined> {
+    await this.#borrow(prompt, signal)
     const kept = Math.min(this.#commonPrefix(prompt), prompt.ids.length - 1)
     this.#truncate(kept)
     const { maxTokens } = this.#model.decoder
@@ -100,8 +113,51 @@ export class TokenSession {
   }
 
   dispose(): void {
+    this.#siblings.delete(this)
+    this.#isDisposed = true
     this.#truncate(0)
-    this.#cache.dispose()
+    if (this.#borrowers === 0) this.#cache.dispose()
+  }
+
+  /** Copies the beginning of the sibling that has most of the prompt, where that is more than is here. */
+  async #borrow(prompt: Prompt, signal: AbortSignal | undefined): Promise<void> {
+    const findLender = (): { lender: TokenSession; length: number } | undefined => {
+      let best: { lender: TokenSession; length: number } | undefined
+      let most = this.#commonPrefix(prompt) + MIN_BORROWED
+      for (const lender of this.#siblings) {
+        const length = lender === this ? 0 : lender.#commonPrefix(prompt)
+        if (length < most) continue
+        best = { lender, length }
+        most = length + 1
+      }
+      return best
+    }
+    if (!findLender()) return
+    await this.line.run(async () => {
+      // Until now the lender may have gone elsewhere, or another may have come further.
+      const found = findLender()
+      if (found) await this.#copyFrom(found.lender, prompt, found.length)
+    }, signal)
+  }
+
+  async #copyFrom(lender: TokenSession, prompt: Prompt, length: number): Promise<void> {
+    const { backend } = this.#model
+    this.#truncate(this.#commonPrefix(prompt))
+    lender.#borrowers++
+    try {
+      await this.#cache.reserve(length, this.#ids.length)
+      const sources = lender.#cache.ranges(length)
+      for (const [index, { ref, byteLength }] of this.#cache.ranges(length).entries()) {
+        const source = (sources[index] as CacheRange).ref
+        backend.enqueue('copyRows', { source, out: ref, rows: length, columns: byteLength / length / 4 })
+      }
+      await backend.flush()
+    } finally {
+      lender.#borrowers--
+      if (lender.#isDisposed && lender.#borrowers === 0) lender.#cache.dispose()
+    }
+    this.#ids = prompt.ids.slice(0, length)
+    this.#images = prompt.images.filter((span) => span.at < length)
   }
 
   /** One pass over tokens `start` to `end` of the prompt; logits when `last`. */
@@ -112,7 +168,7 @@ export class TokenSession {
     last: boolean,
     signal?: AbortSignal,
   ): Promise<Float32Array | undefined> {
-    return this.#queue.run(async () => {
+    return this.line.run(async () => {
       throwIfAborted(signal)
       const { decoder, backend } = this.#model
       await this.#cache.reserve(end, start)
@@ -128,7 +184,7 @@ export class TokenSession {
       this.#ids.push(...ids)
       this.#images.push(...prompt.images.filter((span) => span.at >= start && span.at < end))
       return logits
-    })
+    }, signal)
   }
 
   /** How many tokens the cache and the prompt share; a picture counts as the same when its features are. */

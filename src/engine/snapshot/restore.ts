@@ -1,12 +1,12 @@
 /** Reads a conversation that `saveConversation` wrote. */
 
-import { type Prompt, TokenSession } from '../../generation/token-session.ts'
+import type { Prompt } from '../../generation/token-session.ts'
 import { type CacheRange, KvCache } from '../../models/blocks/kv-cache.ts'
 import type { ByteSource } from '../../shared/byte-source.ts'
 import { EngineError } from '../../shared/errors.ts'
 import type { SnapshotSource } from '../../shared/snapshot-files.ts'
 import { checkChatOptions } from '../chat-options.ts'
-import type { LoadedModel } from '../loaded-model.ts'
+import { createSession, type LoadedModel } from '../loaded-model.ts'
 import type { Picture } from '../picture.ts'
 import type { Turn } from '../turn.ts'
 import { differencesOf, fingerprintOf } from './fingerprint.ts'
@@ -103,10 +103,10 @@ async function load(
   { textByteLength, stateByteLength }: SnapshotHead,
   signal: AbortSignal | undefined,
 ): Promise<ConversationState> {
-  const { model, queue, snapshots } = loaded
+  const { model, snapshots } = loaded
   const rowBytes = model.config.decoder.dim * 4
   const start = HEAD_BYTES + textByteLength + stateByteLength
-  const session = new TokenSession(model, queue)
+  const session = createSession(loaded)
   const encoded: Picture[] = []
   try {
     const turns = turnsOf(text, state, (record, name) => {
