@@ -4,6 +4,7 @@ import { EngineError } from '../shared/errors.ts'
 import { type ChatMessage, mapMessageTexts } from '../text/chat-template/chat-message.ts'
 import { expandImages, IMAGE_PLACEHOLDER } from '../text/image-prompt.ts'
 import { createNeutralizer } from '../text/neutralize.ts'
+import type { SectionMemo } from '../text/tokenizer/section-memo.ts'
 import type { Tokenizer } from '../text/tokenizer/tokenizer.ts'
 import type { LoadedModel } from './loaded-model.ts'
 import type { Picture } from './picture.ts'
@@ -17,11 +18,15 @@ export function buildChatPrompt(
   return requireContext(loaded, composeChatPrompt(loaded, messages, pictures))
 }
 
-/** As `buildChatPrompt`, however long. */
+/**
+ * As `buildChatPrompt`, however long.
+ * @param sections What was encoded of the conversation before.
+ */
 export function composeChatPrompt(
   loaded: LoadedModel,
   messages: readonly ChatMessage[],
   pictures: readonly Picture[],
+  sections?: SectionMemo,
 ): Prompt {
   const { tokenizer, template } = loaded.text
   const neutralize = createNeutralizer([...tokenizer.specialTokens, IMAGE_PLACEHOLDER])
@@ -31,7 +36,7 @@ export function composeChatPrompt(
   const addSpecialTokens =
     !beginsAlready(tokenizer, rendered) &&
     (loaded.model.pictures !== undefined || loaded.preprocessor !== undefined)
-  return placePictures(loaded, rendered, pictures, addSpecialTokens)
+  return placePictures(loaded, rendered, pictures, addSpecialTokens, sections)
 }
 
 /**
@@ -74,10 +79,11 @@ function placePictures(
   text: string,
   pictures: readonly Picture[],
   addSpecialTokens: boolean,
+  sections?: SectionMemo,
 ): Prompt {
   const { tokenizer } = loaded.text
   const imageToken = tokenizer.tokenToId(IMAGE_PLACEHOLDER)
-  const options = { neutralized: true, addSpecialTokens }
+  const options = { neutralized: true, addSpecialTokens, sections }
   if (pictures.length === 0) return { ids: tokenizer.encode(text, options), images: [] }
   if (imageToken === undefined) return joinAroundPictures(loaded, text, pictures, addSpecialTokens)
   const expanded = expandImages(

@@ -3,6 +3,7 @@ import type { GenerateOptions } from '../generation/generate.ts'
 import type { Prompt, TokenSession } from '../generation/token-session.ts'
 import { isAbortError } from '../shared/abort.ts'
 import { EngineError } from '../shared/errors.ts'
+import { SectionMemo } from '../text/tokenizer/section-memo.ts'
 import type { AnswerForm } from './answer-form.ts'
 import { composeChatPrompt, composePlainPrompt, requireContext } from './build-prompt.ts'
 import { checkChatOptions } from './chat-options.ts'
@@ -60,6 +61,7 @@ export class Conversation implements Chat {
     this.#open = {
       loaded,
       session: restored?.session ?? createSession(loaded),
+      sections: new SectionMemo(),
       isPlain: options.template === false,
       whenFull,
     }
@@ -250,18 +252,21 @@ export class Conversation implements Chat {
 interface OpenConversation {
   readonly loaded: LoadedModel
   readonly session: TokenSession
+  readonly sections: SectionMemo
   /** Texts are continued as they are. */
   readonly isPlain: boolean
   readonly whenFull: WhenFull
 }
 
-function composeTurns({ loaded, isPlain }: OpenConversation, turns: readonly EncodedTurn[]): Prompt {
-  const compose = isPlain ? composePlainPrompt : composeChatPrompt
-  return compose(
-    loaded,
-    turns.map(({ message }) => message),
-    picturesOf(turns),
-  )
+function composeTurns(
+  { loaded, isPlain, sections }: OpenConversation,
+  turns: readonly EncodedTurn[],
+): Prompt {
+  const messages = turns.map(({ message }) => message)
+  const pictures = picturesOf(turns)
+  return isPlain
+    ? composePlainPrompt(loaded, messages, pictures)
+    : composeChatPrompt(loaded, messages, pictures, sections)
 }
 
 /** Encodes the pictures that are not encoded yet; they are `fresh`, and the caller's to release. */

@@ -5,6 +5,7 @@ import type { TokenizerDefinition } from './definition.ts'
 import { parseTokenizerGguf } from './parse-gguf.ts'
 import { parseTokenizerJson } from './parse-json.ts'
 import { parseRankedTokens } from './parse-ranks.ts'
+import type { SectionMemo } from './section-memo.ts'
 import { createStreamingDecoder, type StreamingDecoder } from './streaming-decoder.ts'
 import { encodeTokenBytes, formatByteToken } from './token-bytes.ts'
 
@@ -13,6 +14,8 @@ export interface EncodeOptions {
   addSpecialTokens?: boolean
   /** The text holds parts that went through `createNeutralizer`; prefer `encodePrompt`. Default false. */
   neutralized?: boolean
+  /** What was encoded for the same text when it was shorter; only for texts that are all neutralized, or none. */
+  sections?: SectionMemo | undefined
 }
 
 export interface DecodeOptions {
@@ -120,24 +123,34 @@ class BpeTokenizer implements Tokenizer {
     return this.#definition.warnings
   }
 
-  encode(text: string, { addSpecialTokens = false, neutralized = false }: EncodeOptions = {}): number[] {
-    const { normalize, prefixIds, suffixIds } = this.#definition
+  encode(
+    text: string,
+    { addSpecialTokens = false, neutralized = false, sections: memo }: EncodeOptions = {},
+  ): number[] {
+    const { prefixIds, suffixIds } = this.#definition
     const ids: number[] = addSpecialTokens ? [...prefixIds] : []
-    const sections = this.#beforeNormalizing.split(replaceLoneSurrogates(text))
-    sections.forEach((section, index) => {
+    memo?.begin()
+    this.#beforeNormalizing.split(replaceLoneSurrogates(text)).forEach((section, index) => {
       if (typeof section !== 'string') {
         ids.push(section.id)
         return
       }
-      const inner = this.#afterNormalizing.split(normalize(section))
-      inner.forEach((part, innerIndex) => {
-        const isFirst = index === 0 && innerIndex === 0
-        if (typeof part !== 'string') ids.push(part.id)
-        else if (neutralized) this.#encodeNeutralized(part, isFirst, ids)
-        else this.#encodePlain(part, isFirst, ids)
-      })
+      const isFirst = index === 0
+      const encode = (): number[] => this.#encodeSection(section, isFirst, neutralized)
+      for (const id of memo ? memo.idsOf(section, isFirst, encode) : encode()) ids.push(id)
     })
     if (addSpecialTokens) for (const id of suffixIds) ids.push(id)
+    return ids
+  }
+
+  /** A stretch without added tokens that are found before normalising. */
+  #encodeSection(section: string, isFirst: boolean, neutralized: boolean): number[] {
+    const ids: number[] = []
+    this.#afterNormalizing.split(this.#definition.normalize(section)).forEach((part, index) => {
+      if (typeof part !== 'string') ids.push(part.id)
+      else if (neutralized) this.#encodeNeutralized(part, isFirst && index === 0, ids)
+      else this.#encodePlain(part, isFirst && index === 0, ids)
+    })
     return ids
   }
 
