@@ -17,6 +17,7 @@ import { EngineError } from '../shared/errors.ts'
 import type { FileHost } from '../shared/model-files.ts'
 import type { WorkerHost } from '../shared/worker-port.ts'
 import { type OpenedSpeechModel, openSpeechModel } from './open-speech-model.ts'
+import { loadMoonshineRecognizer } from './recognition/load-moonshine-recognizer.ts'
 import { loadWhisperRecognizer } from './recognition/load-whisper-recognizer.ts'
 import type { Recognizer } from './types.ts'
 
@@ -51,7 +52,7 @@ export async function loadRecognizerOn(
   throwIfAborted(options.signal)
   const opened = await openSpeechModel(host.files, reference)
   try {
-    requireRecognizer(opened)
+    const loadOpened = requireLoader(opened)
     const { threads } = options
     const backend =
       shared ?? (await createWasmBackend(host.workers, threads === undefined ? {} : { threads }))
@@ -62,7 +63,7 @@ export async function loadRecognizerOn(
     }
     try {
       const { precision = 'auto', signal, onProgress } = options
-      return await loadWhisperRecognizer(opened, backend, { precision, signal, onProgress }, release)
+      return await loadOpened(opened, backend, { precision, signal, onProgress }, release)
     } catch (error) {
       await release()
       throw error
@@ -89,18 +90,22 @@ function checkRequest(reference: unknown, options: LoadRecognizerOptions): void 
 }
 
 /** Names of architectures that recognise speech. */
-const ARCHITECTURES = ['whisper']
+const LOADERS = {
+  whisper: loadWhisperRecognizer,
+  moonshine: loadMoonshineRecognizer,
+  moonshine_streaming: loadMoonshineRecognizer,
+} as const
 
-function requireRecognizer({ checkpoint }: OpenedSpeechModel): void {
+function requireLoader({ checkpoint }: OpenedSpeechModel): typeof loadWhisperRecognizer {
   const architecture =
     checkpoint.container === 'ggml'
       ? 'whisper' // the only kind of model in this format
       : checkpoint.container === 'gguf'
         ? requireString(checkpoint.text, 'general.architecture')
         : new ConfigFields(checkpoint.config, `${checkpoint.name}/config.json`).string('model_type')
-  if (ARCHITECTURES.includes(architecture)) return
+  if (Object.hasOwn(LOADERS, architecture)) return LOADERS[architecture as keyof typeof LOADERS]
   throw new EngineError('model/unknown-architecture', {
-    message: `${checkpoint.name}: a model of architecture "${architecture}" does not recognise speech; supported are ${ARCHITECTURES.join(', ')}.`,
-    hint: 'Use a Whisper model: a Hugging Face folder, a whisper.cpp file or a GGUF file.',
+    message: `${checkpoint.name}: a model of architecture "${architecture}" does not recognise speech; supported are ${Object.keys(LOADERS).join(', ')}.`,
+    hint: 'Use a Whisper model (a Hugging Face folder, a whisper.cpp file or a GGUF file) or a Moonshine folder.',
   })
 }
