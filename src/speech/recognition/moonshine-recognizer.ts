@@ -173,10 +173,12 @@ class MoonshineTranscript {
     { onText, draft }: { onText?: (text: string) => void; draft?: readonly number[] } = {},
   ): Promise<TranscriptSegment | undefined> {
     throwIfAborted(signal)
-    const window = this.#samples.first(this.#windowSamples)
-    const length = this.hasWindow ? findQuietCut(window, Math.floor((window.length * 2) / 3)) : window.length
+    const stretch = this.#samples.first(this.#windowSamples)
+    const length = this.hasWindow
+      ? findQuietCut(stretch, Math.floor((stretch.length * 2) / 3))
+      : stretch.length
     const start = this.#samples.dropped / SAMPLE_RATE
-    const ids = await this.#hear(window.slice(0, length), signal, draft, onText)
+    const ids = await this.#hear(stretch.slice(0, length), signal, draft, onText)
     this.#samples.drop(length)
     const segment = { start, end: start + length / SAMPLE_RATE, text: this.#decode(ids) }
     if (segment.text === '') return undefined
