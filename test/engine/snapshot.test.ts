@@ -28,9 +28,11 @@ beforeAll(async () => {
 afterAll(() => tiny.dispose())
 
 /** What the next answer is, and what of its prompt was known. */
-async function goOn(chat: Chat): Promise<unknown> {
+async function goOn(chat: Chat): Promise<{ tokenIds: readonly number[]; promptTokens: number }> {
   const { tokenIds, usage } = await ask(chat, 'And what else?', ENDLESS)
-  return { tokenIds, usage }
+  // Most of the prompt was known, from the snapshot or from another conversation.
+  expect(usage.cachedTokens).toBeGreaterThan(usage.promptTokens / 2)
+  return { tokenIds, promptTokens: usage.promptTokens }
 }
 
 async function failure(work: Promise<unknown>): Promise<EngineError> {
