@@ -150,11 +150,14 @@ export interface AudioPlayer {
 export interface Microphone {
   /** Which one, for people. */
   readonly name: string
-  /** False for recordings, which wait while nobody listens and lose nothing. */
-  readonly isLive: boolean
+  /**
+   * A `device` goes on whether somebody listens or not, and can be opened again when it was gone. A `stream` goes on as
+   * well, but its end is the end. A `recording` waits while nobody listens.
+   */
+  readonly kind: 'device' | 'stream' | 'recording'
   /**
    * Opens it and gives mono samples of 16 kHz until `signal` is aborted, when it is closed. Ending before that means that
-   * a recording is over, or that a device is gone.
+   * the sound is over, or that a device is gone.
    */
   open(signal: AbortSignal): AsyncIterable<Float32Array>
 }

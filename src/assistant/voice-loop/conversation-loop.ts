@@ -96,7 +96,7 @@ class VoiceLoop implements ConversationLoop {
       ...(leadInMs !== undefined && { leadInMs }),
     })
     const microphone = microphoneOf(options.microphone)
-    this.#isLive = microphone.isLive
+    this.#isLive = microphone.kind !== 'recording'
     this.#pump = new MicrophonePump({
       microphone,
       clock: this.#clock,
@@ -538,5 +538,5 @@ class VoiceLoop implements ConversationLoop {
 
 function microphoneOf(source: Microphone | AsyncIterable<Float32Array>): Microphone {
   if ('open' in source) return source
-  return { name: 'recording', isLive: false, open: () => source }
+  return { name: 'recording', kind: 'recording', open: () => source }
 }

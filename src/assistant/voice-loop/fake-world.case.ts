@@ -147,7 +147,7 @@ export class World {
     const { goneFrom = Number.POSITIVE_INFINITY, goneTo = Number.POSITIVE_INFINITY } = this.#settings
     return {
       name: 'room',
-      isLive: true,
+      kind: 'device',
       async *open(signal) {
         world.openMicrophones++
         try {

@@ -70,10 +70,10 @@ export class MicrophonePump {
       }
       const end = await this.#hear()
       if (end.isClosed) continue
-      if (!microphone.isLive && end.cause === undefined) return
+      if (microphone.kind !== 'device' && end.cause === undefined) return
       const pause = RETRY_MS[this.#failures++]
       const error = goneError(microphone.name, end.cause)
-      if (pause === undefined || !microphone.isLive) throw error
+      if (pause === undefined || microphone.kind !== 'device') throw error
       onGone(error)
       await clock.wait(pause, this.#over.signal)
     }
@@ -111,7 +111,7 @@ export class MicrophonePump {
 
   #next(samples: AsyncIterator<Float32Array>, signal: AbortSignal): Promise<IteratorResult<Float32Array>> {
     const { clock, microphone } = this.#options
-    if (!microphone.isLive) return samples.next()
+    if (microphone.kind !== 'device') return samples.next()
     return within(clock, SILENT_DEVICE_MS, samples.next(), () => new Error('it gave no sound'), signal)
   }
 }

@@ -1,5 +1,5 @@
 /** Programs made up for tests: they note how they were called and do what the test says. */
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ProgramHost } from './find-command.ts'
@@ -7,6 +7,7 @@ import type { ProgramHost } from './find-command.ts'
 export interface ProgramNote {
   readonly args: readonly string[]
   readonly input: string
+  readonly bytes: readonly number[]
   readonly pid: number
   readonly env: Readonly<Record<string, string | undefined>>
 }
@@ -19,30 +20,33 @@ export class FakePrograms {
   }
 
   /**
-   * @param script Runs with `args`, `input` (standard input as a Buffer, once it has ended) and `note()`; not before
-   * the call was noted.
+   * @param script Runs when standard input has ended, with `args`, `input` (a Buffer) and `note(input)`.
+   * @param early Runs at once.
    */
-  add(name: string, script: string): void {
+  add(name: string, script: string, early = ''): void {
     const path = join(this.folder, name)
     const log = JSON.stringify(join(this.folder, `${name}.log`))
     writeFileSync(
       path,
       `#!${process.execPath}
-const { appendFileSync, writeFileSync, writeSync, closeSync } = require('node:fs')
+const { appendFileSync, readFileSync, writeFileSync } = require('node:fs')
 const args = process.argv.slice(2)
 const { ONSIGHT_VOICE, ONSIGHT_RATE, ONSIGHT_WAVE } = process.env
-const note = (input) => appendFileSync(${log}, JSON.stringify({ args, input: String(input), pid: process.pid, env: { ONSIGHT_VOICE, ONSIGHT_RATE, ONSIGHT_WAVE } }) + '\\n')
+const note = (input) => appendFileSync(${log}, JSON.stringify({ args, input: String(input), bytes: [...Buffer.from(input)], pid: process.pid, env: { ONSIGHT_VOICE, ONSIGHT_RATE, ONSIGHT_WAVE } }) + '\\n')
 const chunks = []
+let input = Buffer.alloc(0)
 process.stdin.on('data', (chunk) => chunks.push(chunk))
-process.stdin.on('end', () => { const input = Buffer.concat(chunks); ${script} })
+${early}
+process.stdin.on('end', () => { input = Buffer.concat(chunks); ${script} })
 `,
     )
     chmodSync(path, 0o755)
   }
 
   notes(name: string): ProgramNote[] {
-    const text = readFileSync(join(this.folder, `${name}.log`), 'utf8')
-    return text
+    const path = join(this.folder, `${name}.log`)
+    if (!existsSync(path)) return []
+    return readFileSync(path, 'utf8')
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line) as ProgramNote)

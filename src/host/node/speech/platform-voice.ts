@@ -2,16 +2,14 @@
  * The system's own voice: `say` of macOS, System.Speech of Windows, Speech Dispatcher or eSpeak NG of Linux. Text goes to
  * it on standard input.
  */
-import { randomUUID } from 'node:crypto'
-import { readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readFile } from 'node:fs/promises'
 import { WavDecoder } from '../../../audio/wav-decoder.ts'
 import { createAbortError } from '../../../shared/abort.ts'
 import { EngineError } from '../../../shared/errors.ts'
 import { isChineseTag, isHan, isSpeakable } from '../../../speech/text/scripts.ts'
 import { SentenceCutter } from '../../../speech/text/sentence-cutter.ts'
 import type { SayOptions, Speaker, SpeakOptions, SpokenPiece, Voice } from '../../../speech/types.ts'
+import { createScratchFolder } from '../scratch-folder.ts'
 import { baseOf, chooseVoice, localeOf } from './choose-voice.ts'
 import { findCommand, type ProgramHost } from './find-command.ts'
 import { failure, type ProgramOutput, runProgram } from './run-program.ts'
@@ -142,7 +140,8 @@ class WritingVoice implements Voice {
   async dispose(): Promise<void> {}
 
   async #write(text: string, options: SpeakOptions): Promise<SpokenPiece> {
-    const path = join(tmpdir(), `onsight-${randomUUID()}.wav`)
+    const scratch = await createScratchFolder()
+    const path = scratch.pathOf('speech.wav')
     const call = this.#found.program.write?.(requestFor(this.#found, this.#voice, text, options), path)
     try {
       await run(this.#found, call ?? { args: [] }, text, options.signal)
@@ -154,7 +153,7 @@ class WritingVoice implements Voice {
       samples.set(tail, head.length)
       return { text, samples, sampleRate: decoder.sampleRate ?? this.info.sampleRate }
     } finally {
-      await rm(path, { force: true })
+      await scratch.dispose()
     }
   }
 }
