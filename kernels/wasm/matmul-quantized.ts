@@ -3,13 +3,16 @@
 // for the commonest types.
 
 import { dotKind, SATURATING, WORDS } from './dot-kind'
-import { gemvQ4_0, gemvQ8_0 } from './gemv'
+import { gemvQ4_0 } from './gemv-q4'
+import { gemvQ8_0 } from './gemv-q8'
 import { IQ4_NL, Q4_0, Q4_1, Q4_K, Q5_0, Q5_1, Q5_K, Q6_K, Q8_0, blocksPerRow, packedBlockBytes } from './layout'
 import { byteRecordBytes, packBytes, packWords, wordRecordBytes } from './pack-activations'
 import { rowDot, tileDot } from './tile-dot'
 import { rowWords, tileWords, widenActivations, widenPanel } from './tile-words'
 import { hasMinimum, unpackPanel, unpackedOffset } from './unpack-panel'
 
+/** Most tokens that are multiplied while unpacking; more are worth packing. */
+const FEW: i32 = 8
 /** Activations packed at a time: half a core's usual second-level cache. */
 const PACKED_BYTES: i32 = 512 * 1024
 
@@ -128,8 +131,8 @@ export function matmulQuantized(
   begin: i32, end: i32, scratch: usize,
 ): void {
   const add = accumulate != 0
-  if (m == 1 && type == Q8_0) {
-    gemvQ8_0(x, matrix, bias, out, n, k, add, begin, end, scratch)
+  if (m <= FEW && type == Q8_0) {
+    gemvQ8_0(x, matrix, bias, out, m, n, k, add, begin, end, scratch)
     return
   }
   if (dotKind == WORDS || (dotKind == SATURATING && (type == Q8_0 || type == IQ4_NL))) {
@@ -138,8 +141,8 @@ export function matmulQuantized(
     return
   }
   if (!ASC_FEATURE_RELAXED_SIMD) return
-  if (m == 1 && type == Q4_0) {
-    gemvQ4_0(x, matrix, bias, out, n, k, add, begin, end)
+  if (m <= FEW && type == Q4_0) {
+    gemvQ4_0(x, matrix, bias, out, m, n, k, add, begin, end, scratch)
     return
   }
   if (dotKind == SATURATING) {
