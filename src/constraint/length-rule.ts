@@ -2,7 +2,7 @@
 import { type Dfa, tooLarge } from './dfa.ts'
 
 /** Entries of the table of lengths: some megabytes. */
-const MAX_ENTRIES = 4_000_000
+const MAX_ENTRIES = 2_000_000
 
 export class LengthRule {
   readonly least: number
@@ -29,6 +29,10 @@ export class LengthRule {
     this.#columns = (most === Number.POSITIVE_INFINITY ? least + dfa.accepts.length : most) + 1
     this.#ways = this.isFree ? new Uint32Array(0) : this.#countWays(dfa)
     this.#slack = this.isFree ? 1 : this.#findSlack(dfa.accepts.length)
+  }
+
+  get size(): number {
+    return this.#ways.length
   }
 
   /** Whether the limits change nothing within the next `characters`. */

@@ -9,11 +9,14 @@ export class Lexeme {
   readonly dfa: Dfa
   /** Undefined where characters need not be counted. */
   readonly lengths: LengthRule | undefined
+  /** A list of texts, which is made quickly. */
+  readonly isEasy: boolean
   readonly #goesOn: Uint8Array
 
-  constructor(dfa: Dfa, lengths?: LengthRule) {
+  constructor(dfa: Dfa, { lengths, isEasy = false }: { lengths?: LengthRule; isEasy?: boolean } = {}) {
     this.dfa = dfa
     this.lengths = lengths
+    this.isEasy = isEasy
     this.#goesOn = Uint8Array.from(dfa.accepts, (_, state) => (hasNext(dfa, state) ? 1 : 0))
   }
 
@@ -42,7 +45,7 @@ const UTF8 = new TextEncoder()
 
 /** One of a few texts, as they are. */
 export function literals(texts: readonly string[]): Lexeme {
-  return new Lexeme(literalsDfa(texts.map((text) => UTF8.encode(text))))
+  return new Lexeme(literalsDfa(texts.map((text) => UTF8.encode(text))), { isEasy: true })
 }
 
 const quoted = new WeakMap<Dfa, ReturnType<typeof quote>>()
@@ -67,7 +70,7 @@ export function textLexeme(content: Dfa, { least, most }: TextLimits): Lexeme | 
   const { dfa, end } = quoteOnce(content)
   if (least === 0 && most === Number.POSITIVE_INFINITY) return new Lexeme(dfa)
   const lengths = new LengthRule(dfa, end, least, most)
-  return lengths.allows(FIRST_OF_CONTENT, 0) ? new Lexeme(dfa, lengths) : undefined
+  return lengths.allows(FIRST_OF_CONTENT, 0) ? new Lexeme(dfa, { lengths }) : undefined
 }
 
 /** `quote` puts the content behind the opening quote. */

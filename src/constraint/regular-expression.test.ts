@@ -200,6 +200,7 @@ describe('refuses', () => {
     ['a.{14}b', 'needs too many states'],
     ['^(?:(?:.{100}){100}){100}$', 'needs too many states'],
     ['^(?:(?:){1000000000}){1000000000}$', 'needs too many states'],
+    ['\\p{L}'.repeat(17), 'more than 16 uses of \\p{…} is not supported in patterns'],
     ['a'.repeat(5001), 'has 5001 characters; at most 5000 are taken'],
     [
       '('.repeat(200) + ')'.repeat(200),

@@ -19,6 +19,9 @@ const MAX_PATTERN_LENGTH = 5000
 /** Groups within groups. */
 const MAX_NESTING = 100
 
+/** Each looks through all of Unicode once. */
+const MAX_PROPERTIES = 16
+
 const DIGITS: CodePoints = [[0x30, 0x39]]
 const WORD: CodePoints = [
   [0x30, 0x39],
@@ -80,6 +83,7 @@ class PatternParser {
   readonly #source: string
   #at = 0
   #nesting = 0
+  #properties = 0
 
   constructor(source: string) {
     this.#source = source
@@ -195,6 +199,7 @@ class PatternParser {
     const rest = this.#source.slice(this.#at)
     const property = /^[pP]\{[^}]*\}/.exec(rest)
     if (property) {
+      if (++this.#properties > MAX_PROPERTIES) throw unsupported(`more than ${MAX_PROPERTIES} uses of \\p{…}`)
       this.#at += property[0].length
       return charactersWith(property[0])
     }
@@ -223,24 +228,40 @@ class PatternParser {
   }
 }
 
+const knownProperties = new Map<string, CodePoints>()
+
 /** What the host's own tables say of `p{…}` or `P{…}`. */
 function charactersWith(property: string): CodePoints {
+  const known = knownProperties.get(property)
+  if (known) return known
   const ranges: [number, number][] = []
   for (const { 0: run } of everyCharacter().matchAll(new RegExp(`\\${property}+`, 'gu'))) {
     const first = run.codePointAt(0) as number
-    // Runs are cut at surrogates, which have no characters.
     const last = run.codePointAt(run.length - (first > 0xffff ? 2 : 1)) as number
     ranges.push([first, last])
   }
+  knownProperties.set(property, ranges)
   return ranges
 }
 
+/** All but surrogates, in order. */
 function everyCharacter(): string {
-  const pieces: string[] = []
-  for (let codePoint = 0; codePoint <= LAST_CODE_POINT; codePoint++) {
-    if (codePoint < 0xd800 || codePoint > 0xdfff) pieces.push(String.fromCodePoint(codePoint))
+  const block = 0x400
+  const units = new Uint16Array(2 * block)
+  let text = ''
+  for (let start = 0; start <= LAST_CODE_POINT; start += block) {
+    if (start >= 0xd800 && start < 0xe000) continue
+    let length = 0
+    for (let codePoint = start; codePoint < start + block; codePoint++) {
+      if (codePoint <= 0xffff) units[length++] = codePoint
+      else {
+        units[length++] = 0xd800 + ((codePoint - 0x10000) >> 10)
+        units[length++] = 0xdc00 + (codePoint & 0x3ff)
+      }
+    }
+    text += String.fromCharCode(...units.subarray(0, length))
   }
-  return pieces.join('')
+  return text
 }
 
 export const ANY_CHARACTER: Expression = { kind: 'characters', set: ALL_CODE_POINTS }

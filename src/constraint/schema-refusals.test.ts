@@ -123,6 +123,23 @@ describe('refused by name', () => {
   })
 })
 
+it('refuses patterns that would keep the machine busy', () => {
+  const properties = Object.fromEntries(
+    Array.from({ length: 60 }, (_, index) => [
+      `p${index}`,
+      { type: 'string', pattern: `^.{0,${300 + index}}$` },
+    ]),
+  )
+  expect(() => compileSchema({ type: 'object', properties })).toThrow(
+    /^The schema's #\/properties\/p\d+ makes the schema too much work\.$/,
+  )
+})
+
+it('takes long lists of values', () => {
+  const values = Array.from({ length: 1500 }, (_, index) => `value ${index}`)
+  expectTexts({ enum: values }, ['"value 0"', '"value 1499"'], ['"value 1500"', '"value"'])
+})
+
 function nested(levels: number): object {
   let schema: object = {}
   for (let level = 0; level < levels; level++) schema = { items: schema }

@@ -47,6 +47,10 @@ export interface ValueNode {
 
 /** Different values of a schema. Large ones, of whole interfaces, have some thousand. */
 const MAX_NODES = 5000
+/** Numbers in the tables of all automata together: some seconds of work. Real schemas have tens of thousands. */
+const MAX_WORK = 2 ** 21
+/** Lists of values and tables of lengths are made so many times faster than patterns. */
+const EASY_SHARE = 1 / 16
 const ANYTHING: SchemaPart = { schema: true, path: 'true' }
 
 /** Throws `option/schema`, also when no value satisfies the schema. */
@@ -61,6 +65,8 @@ export function buildShapes(source: SchemaSource, root: SchemaPart): ValueNode {
 class ShapeBuilder {
   readonly #source: SchemaSource
   readonly #nodes = new Map<string, ValueNode>()
+  #work = 0
+  readonly #made = new Set<Dfa>()
   readonly #open: { readonly node: ValueNode; readonly parts: readonly SchemaPart[] }[] = []
 
   constructor(source: SchemaSource) {
@@ -105,7 +111,9 @@ class ShapeBuilder {
     const path = parts.at(-1)?.path ?? '#'
     const shapes: Shape[] = []
     const add = (lexeme: Lexeme | undefined): void => {
-      if (lexeme) shapes.push({ kind: 'word', lexeme })
+      if (!lexeme) return
+      this.#account(lexeme, path)
+      shapes.push({ kind: 'word', lexeme })
     }
     if (facts.values) {
       const texts = [...new Set(facts.values.map((value) => JSON.stringify(value)))]
@@ -123,6 +131,19 @@ class ShapeBuilder {
     }
     for (const type of types) makers[type]?.()
     return shapes
+  }
+
+  #account({ dfa, lengths, isEasy }: Lexeme, path: string): void {
+    if (!this.#made.has(dfa)) this.#work += dfa.table.length * (isEasy ? EASY_SHARE : 1)
+    this.#made.add(dfa)
+    this.#work += (lengths?.size ?? 0) * EASY_SHARE
+    if (this.#work > MAX_WORK) {
+      throw schemaError(
+        path,
+        'makes the schema too much work',
+        'Use fewer or simpler patterns, and shorter lists.',
+      )
+    }
   }
 
   #objectOf(facts: ObjectFacts): ObjectShape {
