@@ -262,6 +262,7 @@ async function loadFake(
       if (settings.restoreError !== undefined) throw settings.restoreError
       return model.chat()
     },
+    embed: async () => [],
     async trace(request) {
       calls.traces.push(request)
       return settings.tensors ?? []

@@ -26,6 +26,8 @@ import { runTrace } from './trace.ts'
 import type {
   Chat,
   ChatOptions,
+  Embedding,
+  EmbedOptions,
   GenerationOptions,
   LoadModelOptions,
   Model,
@@ -150,6 +152,12 @@ class EngineModel implements Model {
     const chat = new Conversation(this.#requireLoaded(), options, () => this.#chats.delete(chat), restored)
     this.#chats.add(chat)
     return chat
+  }
+
+  async embed(texts: readonly string[], options: EmbedOptions = {}): Promise<readonly Embedding[]> {
+    const loaded = this.#requireLoaded()
+    const { embedTexts } = await import('./embed.ts')
+    return embedTexts(loaded, texts, options)
   }
 
   trace(request: TraceRequest): Promise<readonly TraceTensor[]> {

@@ -337,6 +337,19 @@ export interface ModelInfo {
   readonly warnings: readonly string[]
 }
 
+/** A text as a point: texts of similar meaning lie close together. */
+export interface Embedding {
+  /** Of length 1, so that the product of two is the cosine between them. As many numbers as the model has dimensions. */
+  readonly vector: Float32Array
+  /** Tokens of the text. */
+  readonly tokens: number
+}
+
+export interface EmbedOptions {
+  /** Aborting rejects with an `AbortError`. */
+  readonly signal?: AbortSignal
+}
+
 export interface TraceRequest {
   /** A question that goes through the chat template … */
   readonly ask?: string
@@ -368,6 +381,13 @@ export interface Model {
    * `snapshot/not-a-snapshot`.
    */
   restore(from: SnapshotSource, options?: SnapshotOptions): Promise<Chat>
+  /**
+   * A vector for each text: the mean of its tokens' last hidden states, behind the final norm, brought to length 1. These
+   * models were trained to answer, not to compare, so expect less of it than of a model made for embeddings.
+   *
+   * Throws `text/empty-prompt` and `generation/context-full`.
+   */
+  embed(texts: readonly string[], options?: EmbedOptions): Promise<readonly Embedding[]>
   /**
    * Runs a prompt and returns `input_ids`, `pixel_values`, `vision`, `image_features`, `hidden.<i>`, `logits` and
    * `greedy`, to compare with Transformers layer by layer.

@@ -16,6 +16,8 @@ export type {
   ChoiceProbability,
   ConversationTurn,
   Detail,
+  Embedding,
+  EmbedOptions,
   FinishReason,
   GenerationOptions,
   ImageInput,

@@ -14,6 +14,8 @@ export type {
   ChoiceProbability,
   ConversationTurn,
   Detail,
+  Embedding,
+  EmbedOptions,
   FinishReason,
   GenerationOptions,
   ImageInput,

@@ -133,6 +133,7 @@ export function createFakeModel({
       if (!(from instanceof Blob)) throw notOffered('restores from a Blob only')
       return this.chat({ messages: JSON.parse(await from.text()) as ChatTurn[] })
     },
+    embed: async (texts) => texts.map((text) => ({ vector: Float32Array.of(text.length, 0.5), tokens: 3 })),
     trace: async () => [],
     dispose: async () => open.clear(),
   }

@@ -54,11 +54,11 @@ export interface DecoderPass {
   /** Position of the first token; the cache holds all before it and has room for the rest. */
   readonly position: number
   readonly cache: KvCache
-  /** `last`: logits of the last token only. `all`: of every token, to `logits`. */
-  readonly want: 'none' | 'last' | 'all'
+  /** `last`: logits of the last token only. `all`: of every token, to `logits`. `hidden`: none, all layers for `onHidden`. */
+  readonly want: 'none' | 'last' | 'all' | 'hidden'
   /** Where logits go; default the decoder's own row. */
   readonly logits?: BufferRef // f32 (rows, vocabSize)
-  /** Sees the residual stream before each layer and, after the last one, behind the final norm (only when `want` is `all`). */
+  /** Sees the residual stream before each layer and, after the last one, behind the final norm (when `want` is `all` or `hidden`). */
   readonly onHidden?: (index: number, hidden: BufferRef) => void
 }
 
@@ -233,11 +233,12 @@ export class Decoder {
   #predict(pass: DecoderPass): void {
     const { dim, layers } = this.config
     const { x, norm, quantized } = this.#state
-    const all = pass.want === 'all'
+    const all = pass.want !== 'last'
     const rows = all ? pass.ids.length : 1
     const from = all ? x : offset(x, (pass.ids.length - 1) * dim * 4)
     this.#rmsNorm(from, this.#weights.outputNorm, norm, rows, dim)
     if (all) pass.onHidden?.(layers, norm)
+    if (pass.want === 'hidden') return
     linear(
       this.#backend,
       createActivations(norm, rows, dim, quantized),
