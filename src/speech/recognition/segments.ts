@@ -11,6 +11,8 @@ export interface TokenSegment {
 
 export interface HeardWindow {
   readonly segments: readonly TokenSegment[]
+  /** Tokens of what was heard for good, timestamps included. */
+  readonly ids: readonly number[]
   /** Seconds from the start of the window where the next one starts. */
   readonly heardSeconds: number
 }
@@ -39,6 +41,7 @@ export function splitSegments(
     const end = last < 0 ? windowSeconds : Math.min(timeAt(last), windowSeconds)
     return {
       segments: keepSpoken([{ start: 0, end, ids: textOf(ids, firstTimestamp) }]),
+      ids,
       heardSeconds: windowSeconds,
     }
   }
@@ -55,6 +58,7 @@ export function splitSegments(
   const heard = endsWithOne ? windowSeconds : timeAt((bounds.at(-1) as number) - 1)
   return {
     segments: keepSpoken(segments),
+    ids: ids.slice(0, bounds.at(-1)),
     heardSeconds: heard < MIN_STEP_SECONDS ? windowSeconds : Math.min(heard, windowSeconds),
   }
 }

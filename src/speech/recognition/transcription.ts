@@ -106,13 +106,18 @@ export class Transcription {
       signal,
     })
     const windowSeconds = samples.length / MEL_SAMPLE_RATE
-    const { segments, heardSeconds } = withTimestamps
+    const { segments, ids, heardSeconds } = withTimestamps
       ? splitSegments(result.ids, tokens, windowSeconds)
-      : { segments: [{ start: 0, end: windowSeconds, ids: result.ids }], heardSeconds: windowSeconds }
+      : {
+          segments: [{ start: 0, end: windowSeconds, ids: result.ids }],
+          ids: result.ids,
+          heardSeconds: windowSeconds,
+        }
     this.#lastLanguage = result.language
     if (result.ids.length > 0) this.#language ??= result.language
-    this.#previous = result.isReliable ? segments.flatMap(({ ids }) => ids) : []
-    for (const { ids } of segments) this.#text += tokenizer.decode(ids)
+    // With its timestamps: a model that reads text without them stops writing them.
+    this.#previous = result.isReliable ? ids : []
+    for (const segment of segments) this.#text += tokenizer.decode(segment.ids)
     const kept = (this.#settings.withTimestamps ? segments : joinSegments(segments))
       .map((segment) => this.#place(segment))
       .filter(({ text }) => text !== '')
