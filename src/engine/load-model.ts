@@ -1,4 +1,5 @@
 /** The composition root: from a model reference to a model that answers. */
+import type { Backend } from '../backend/backend.ts'
 import { createWasmBackend } from '../backend/wasm/wasm-backend.ts'
 import type { ImageDecoder } from '../image/decoder.ts'
 import { KV_TYPES, PRECISIONS } from '../models/precision.ts'
@@ -46,18 +47,23 @@ export interface EngineHost {
   readonly snapshots: SnapshotFiles
 }
 
-/** Loads a model through the files of `host`. Rejects with an `AbortError` when the signal is aborted. */
+/**
+ * Loads a model through the files of `host`. Rejects with an `AbortError` when the signal is aborted.
+ *
+ * @param backend The model's own, disposed of with it: a lease where others share the memory. Default: a new one.
+ */
 export async function loadModelOn(
   host: EngineHost,
   reference: string,
   options: LoadModelOptions = {},
+  backend?: Backend,
 ): Promise<Model> {
   checkRequest(reference, options)
   const start = performance.now()
   throwIfAborted(options.signal)
   const opened = await openCheckpoint(host.files, reference, options.projector)
   try {
-    const { loaded, fileBytes } = await loadParts(host, opened, options)
+    const { loaded, fileBytes } = await loadParts(host, opened, options, backend)
     const warnings = [...opened.warnings, ...loaded.text.warnings]
     return new EngineModel(loaded, host.workers, {
       ...describe(loaded, options, fileBytes),
@@ -73,12 +79,12 @@ async function loadParts(
   host: EngineHost,
   opened: OpenedCheckpoint,
   options: LoadModelOptions,
+  backend: Backend | undefined,
 ): Promise<{ loaded: LoadedModel; fileBytes: number }> {
   // Workers start while the tokenizer is built.
-  const starting = createWasmBackend(
-    host.workers,
-    options.threads === undefined ? {} : { threads: options.threads },
-  )
+  const starting = backend
+    ? Promise.resolve(backend)
+    : createWasmBackend(host.workers, options.threads === undefined ? {} : { threads: options.threads })
   starting.catch(() => {}) // awaited below, where it counts
   try {
     const prepared = await prepareModel(opened)
@@ -86,7 +92,7 @@ async function loadParts(
     return { loaded, fileBytes: prepared.fileBytes }
   } catch (error) {
     await starting.then(
-      (backend) => backend.dispose(),
+      (started) => started.dispose(),
       () => {}, // nothing was started
     )
     throw error
