@@ -1,11 +1,11 @@
 """Mixes speech with noise, and writes features and labels for training.
 
-    python make_data.py SPEECH silero_vad_16k_op15.onnx OUT.npz [sequences] [seed]
+    python make_data.py SPEECH silero_vad_16k_op15.onnx train OUT.npz [sequences] [seed]
 
-SPEECH: the folder of make_speech.py. A label is what Silero VAD v6.2 says of the speech alone, before anything is
+SPEECH: the folder of make_speech.py; `train` or `held` picks from it. A label is what Silero VAD v6.2 says of the speech alone, before anything is
 mixed in: at 0 dB the pupil has to know more than its teacher could hear.
 """
-import glob, os, sys
+import glob, sys
 import numpy as np
 import onnxruntime
 from scipy.io import wavfile
@@ -61,7 +61,7 @@ def mixture(random, clips, teacher):
     heard = noises.room(random, speech) if random.random() < 0.4 else speech
     if random.random() < 0.4:
         heard = noises.equalise(random, heard)
-    out = heard * 10 ** (0 / 20)
+    out = heard
     for _ in range(random.choice([0, 1, 1, 1, 2]) if has_speech else random.choice([1, 1, 2, 3])):
         name = random.choice([*noises.MAKERS, "babble", "babble", "music", "keyboard", "white", "pink"])
         noise = noises.babble(random, count, clips) if name == "babble" else noises.make(name, random, count)
@@ -76,10 +76,10 @@ def mixture(random, clips, teacher):
 
 
 if __name__ == "__main__":
-    folder, teacher_path, target = sys.argv[1:4]
-    sequences = int(sys.argv[4]) if len(sys.argv) > 4 else 1500
-    random = np.random.default_rng(int(sys.argv[5]) if len(sys.argv) > 5 else 7)
-    clips, teacher = read_speech(folder, "train"), Teacher(teacher_path)
+    folder, teacher_path, which, target = sys.argv[1:5]
+    sequences = int(sys.argv[5]) if len(sys.argv) > 5 else 1500
+    random = np.random.default_rng(int(sys.argv[6]) if len(sys.argv) > 6 else 7)
+    clips, teacher = read_speech(folder, which), Teacher(teacher_path)
     xs, ys = [], []
     for _ in range(sequences):
         samples, labels = mixture(random, clips, teacher)
