@@ -101,6 +101,9 @@ const NOISES = {
   },
 }
 
+/** @param {() => number} _random @param {number} count */
+const silent = (_random, count) => new Float32Array(count)
+
 /** Sentences with pauses of 1 to 3 seconds, two seconds of nothing first. @param {() => number} random */
 function timeline(random) {
   const order = clips.map((clip) => ({ clip, key: random() })).sort((a, b) => a.key - b.key)
@@ -202,7 +205,7 @@ console.log(
   '| Noise | SNR | missed, ours | missed, Silero | false, ours | false, Silero | lost, ours | lost, Silero | small net ran | large net ran |',
 )
 console.log('| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |')
-for (const [name, make] of Object.entries({ none: () => new Float32Array(spoken.length), ...NOISES })) {
+for (const [name, make] of Object.entries({ none: silent, ...NOISES })) {
   const noise = make(createRandom(11), spoken.length)
   const scale = name === 'none' ? 0 : 1 / rms(noise)
   for (const snr of name === 'none' ? [Number.POSITIVE_INFINITY] : [20, 10, 5, 0]) {
@@ -223,10 +226,7 @@ for (const [name, make] of Object.entries({ none: () => new Float32Array(spoken.
 
 console.log('\n| 10 minutes of nothing but | small net ran | large net ran | alarms, ours | alarms, Silero |')
 console.log('| --- | --- | --- | --- | --- |')
-for (const [name, make] of Object.entries({
-  'digital silence': (/** @type {() => number} */ _, /** @type {number} */ count) => new Float32Array(count),
-  ...NOISES,
-})) {
+for (const [name, make] of Object.entries({ 'digital silence': silent, ...NOISES })) {
   const noise = make(createRandom(23), 600 * RATE)
   const level = 10 ** (-40 / 20) / (rms(noise) + 1e-12)
   const samples = noise.map((x) => x * level).subarray(0, Math.floor((600 * RATE) / STEP) * STEP)
