@@ -1,8 +1,10 @@
 /** Everything a command takes from its surroundings, so that tests can run commands without a process. */
 import type { LoadModelOptions, Model, SnapshotText } from '../engine/types.ts'
 import type { runBench } from '../entry/bench.node.ts'
+import type { PlatformVoice } from '../host/node/speech/platform-voice.ts'
 import type { LoadRecognizerOptions } from '../speech/load-recognizer.ts'
-import type { AudioClip, Recognizer } from '../speech/types.ts'
+import type { LoadVoiceOptions } from '../speech/load-voice.ts'
+import type { AudioClip, AudioPlayer, Microphone, Recognizer, Speaker, Voice } from '../speech/types.ts'
 import type { Interrupts } from './interrupts.ts'
 
 export type InputStream = NodeJS.ReadableStream & { readonly isTTY?: boolean }
@@ -19,6 +21,12 @@ export interface Engine {
 export interface SpeechLibrary {
   loadRecognizer(reference: string, options?: LoadRecognizerOptions): Promise<Recognizer>
   readAudioFile(path: string, signal?: AbortSignal): AsyncIterable<AudioClip>
+  loadVoice(reference: string, options?: LoadVoiceOptions): Promise<Voice>
+  listPlatformVoices(): Promise<readonly PlatformVoice[]>
+  createPlatformSpeaker(options?: { readonly voice?: string }): Promise<Speaker>
+  createPlatformVoice(options?: { readonly voice?: string }): Promise<Voice>
+  createAudioPlayer(): Promise<AudioPlayer>
+  findMicrophone(options?: { readonly device?: string }): Promise<Microphone>
 }
 
 export interface CommandContext {

@@ -18,8 +18,15 @@ import type {
 } from '../engine/types.ts'
 import type { BenchReport } from '../entry/bench.node.ts'
 import { createAbortError } from '../shared/abort.ts'
-import type { AudioClip, Recognizer, TranscribeOptions, TranscriptEvent } from '../speech/types.ts'
-import type { CommandContext } from './context.ts'
+import type {
+  AudioClip,
+  Recognizer,
+  SpeakOptions,
+  TranscribeOptions,
+  TranscriptEvent,
+  Voice,
+} from '../speech/types.ts'
+import type { CommandContext, SpeechLibrary } from './context.ts'
 import type { ExitCode } from './exit-codes.ts'
 import { Interrupts } from './interrupts.ts'
 import { runCli } from './program.ts'
@@ -80,6 +87,8 @@ export interface FakeCalls {
   /** Where conversations were saved to, restored from. */
   readonly saves: string[]
   readonly restores: string[]
+  /** What was said aloud, or made into samples; the voice that was asked for. */
+  readonly said: { readonly text: string; readonly voice: string; readonly options: SpeakOptions }[]
   readonly transcripts: { readonly samples: readonly number[]; readonly options: TranscribeOptions }[]
   disposed: number
 }
@@ -117,6 +126,7 @@ export async function runFake(
     saves: [],
     restores: [],
     transcripts: [],
+    said: [],
     disposed: 0,
   }
   const interrupts = new Interrupts()
@@ -143,6 +153,7 @@ export async function runFake(
       },
     }),
     loadSpeech: async () => ({
+      ...createFakeVoices(calls),
       readAudioFile: (path) => clipsOf(path),
       loadRecognizer: async (reference, options = {}) => {
         calls.loads.push({ reference, options })
@@ -159,6 +170,47 @@ export async function runFake(
   during?.(interrupts, stdin)
   const exitCode = await runCli(args, context)
   return { exitCode, stdout: textOf(stdout), stderr: textOf(stderr), calls }
+}
+
+function createFakeVoices(calls: FakeCalls): Omit<SpeechLibrary, 'loadRecognizer' | 'readAudioFile'> {
+  const createVoice = async (voice: string): Promise<Voice> => ({
+    info: {
+      name: voice,
+      architecture: 'vits',
+      languages: ['en'],
+      sampleRate: 8000,
+      fileBytes: 0,
+      allocatedBytes: 0,
+      loadMs: 0,
+    },
+    async *synthesize(text, options = {}) {
+      calls.said.push({ text, voice, options })
+      yield { text, samples: new Float32Array(text.length).fill(0.5), sampleRate: 8000 }
+    },
+    dispose: async () => {
+      calls.disposed++
+    },
+  })
+  return {
+    listPlatformVoices: async () => [{ name: 'Ada', language: 'en-GB' }],
+    createPlatformVoice: ({ voice = 'platform' } = {}) => createVoice(voice),
+    loadVoice: (reference) => createVoice(reference),
+    createPlatformSpeaker: async ({ voice = 'platform' } = {}) => ({
+      name: voice,
+      languages: ['en'],
+      say: async (text, options = {}) => {
+        options.onStarted?.()
+        calls.said.push({ text, voice, options })
+      },
+      dispose: async () => {
+        calls.disposed++
+      },
+    }),
+    createAudioPlayer: async () => ({ name: 'fake', play: async () => {}, dispose: async () => {} }),
+    findMicrophone: async () => {
+      throw new Error('tests give files')
+    },
+  }
 }
 
 async function* clipsOf(_path: string): AsyncGenerator<AudioClip> {

@@ -17,6 +17,7 @@ import { EXIT, EXIT_CODES_HELP, type ExitCode } from './exit-codes.ts'
 import { addHubCommands } from './hub-commands.ts'
 import { addInspectCommand } from './inspect-command.ts'
 import { someText, wholeNumber } from './option-values.ts'
+import { addSayCommand } from './say-command.ts'
 import { addServeCommand } from './serve-command.ts'
 import { Terminal, type TerminalOptions } from './terminal.ts'
 import type { TraceOptions } from './trace.ts'
@@ -124,6 +125,7 @@ function createProgram(context: CommandContext, guard: Guard): Command {
     )
 
   addTranscribeCommand(program, context, guard)
+  addSayCommand(program, context, guard)
   addHubCommands(program, context, guard)
   addServeCommand(program, context, guard)
   addConvertCommands(program, context, guard)
