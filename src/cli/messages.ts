@@ -30,6 +30,8 @@ const ENGLISH = {
     `${name}: ${size}, seen at ${used}${tiles > 1 ? ` in ${tiles} tiles` : ''}, detail ${detail}`,
   sentTo: (host: string, model: string, reason: string) =>
     `This message goes to ${model} at ${host}: ${REASONS[reason] ?? reason}.`,
+  mayWeSend: (host: string, model: string, pictures: number) =>
+    `Send the question${pictures > 0 ? ` and ${pictures === 1 ? 'the picture' : `${pictures} pictures`}` : ''} to ${model} at ${host}? [y/N] `,
   chatGreeting:
     'Ask away. /image PATH adds a picture to the next message, /again asks for another answer, /edit TEXT asks something else instead, /exit ends.',
   pictureAdded: (path: string) => `${path} goes with the next message.`,
@@ -67,6 +69,8 @@ const CHINESE: Messages = {
     `${name}：${size}，按 ${used} 查看${tiles > 1 ? `，分成 ${tiles} 块` : ''}，细节 ${detail}`,
   sentTo: (host, model, reason) =>
     `此消息将发送到 ${host} 的 ${model}：${CHINESE_REASONS[reason] ?? reason}。`,
+  mayWeSend: (host, model, pictures) =>
+    `要把问题${pictures > 0 ? `和 ${pictures} 张图片` : ''}发送到 ${host} 的 ${model} 吗？[y/N] `,
   chatGreeting:
     '请提问。/image 路径 为下一条消息添加图片，/again 重新回答，/edit 文字 改问别的，/exit 结束。',
   pictureAdded: (path) => `${path} 将随下一条消息发送。`,

@@ -111,7 +111,8 @@ describe('help', () => {
         '--image-tokens',
         '--threads',
       ],
-      ...['--json', '--quiet', '--plain', '--debug', '--no-color', '--help'],
+      ...['--json', '--quiet', '--plain', '--debug', '--no-color'],
+      ...['--route', '--remote-url', '--remote-model', '--allow-remote', '--help'],
     ])
   })
 

@@ -17,6 +17,7 @@ import { EXIT, EXIT_CODES_HELP, type ExitCode } from './exit-codes.ts'
 import { addHubCommands } from './hub-commands.ts'
 import { addInspectCommand } from './inspect-command.ts'
 import { someText, wholeNumber } from './option-values.ts'
+import { addRouteOptions, type RouteFlags } from './routes.ts'
 import { addSayCommand } from './say-command.ts'
 import { addServeCommand } from './serve-command.ts'
 import { Terminal, type TerminalOptions } from './terminal.ts'
@@ -65,9 +66,11 @@ function createProgram(context: CommandContext, guard: Guard): Command {
     .addHelpText('after', EXAMPLES)
     .addHelpText('afterAll', EXIT_CODES_HELP)
 
-  addAnswerOptions(program.command('describe').argument('<pictures...>', 'files; - reads standard input'))
+  addRouteOptions(
+    addAnswerOptions(program.command('describe').argument('<pictures...>', 'files; - reads standard input')),
+  )
     .description('answer one question about pictures')
-    .action((pictures: string[], options: AnswerOptions) =>
+    .action((pictures: string[], options: AnswerOptions & RouteFlags) =>
       guard(options, async () => (await import('./describe.ts')).runDescribe(pictures, options, context)),
     )
 

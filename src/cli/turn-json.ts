@@ -5,7 +5,7 @@ export type ContextTrimmed = Extract<ChatEvent, { type: 'context-trimmed' }>
 
 /**
  * What --json prints for an answer. `images` only when there were several, `choices` where the answer was one of a few,
- * `trimmed` when something was.
+ * `answeredBy` where there was a route, `trimmed` when something was.
  */
 export function describeTurn(
   answer: AnswerFinished,
@@ -30,6 +30,7 @@ export function describeTurn(
     image: images[0] ?? null,
     ...(images.length > 1 && { images }),
     ...(answer.choices && { choices: answer.choices }),
+    ...(answer.answeredBy && { answeredBy: answer.answeredBy }),
     ...(trimmed.length > 0 && { trimmed: trimmed.map(describeTrimmed) }),
   }
 }
