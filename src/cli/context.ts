@@ -4,7 +4,15 @@ import type { runBench } from '../entry/bench.node.ts'
 import type { PlatformVoice } from '../host/node/speech/platform-voice.ts'
 import type { LoadRecognizerOptions } from '../speech/load-recognizer.ts'
 import type { LoadVoiceOptions } from '../speech/load-voice.ts'
-import type { AudioClip, AudioPlayer, Microphone, Recognizer, Speaker, Voice } from '../speech/types.ts'
+import type {
+  AudioClip,
+  AudioPlayer,
+  Microphone,
+  Recognizer,
+  Speaker,
+  Voice,
+  VoiceGate,
+} from '../speech/types.ts'
 import type { Interrupts } from './interrupts.ts'
 
 export type InputStream = NodeJS.ReadableStream & { readonly isTTY?: boolean }
@@ -26,6 +34,9 @@ export interface SpeechLibrary {
   createPlatformSpeaker(options?: { readonly voice?: string }): Promise<Speaker>
   createPlatformVoice(options?: { readonly voice?: string }): Promise<Voice>
   createAudioPlayer(): Promise<AudioPlayer>
+  createVoiceGate(): Promise<VoiceGate>
+  createRecording(path: string): Microphone
+  createPipedMicrophone(input: AsyncIterable<Uint8Array | string>): Promise<Microphone>
   findMicrophone(options?: { readonly device?: string }): Promise<Microphone>
 }
 

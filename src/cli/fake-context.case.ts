@@ -25,6 +25,7 @@ import type {
   TranscribeOptions,
   TranscriptEvent,
   Voice,
+  VoiceGate,
 } from '../speech/types.ts'
 import type { CommandContext, SpeechLibrary } from './context.ts'
 import type { ExitCode } from './exit-codes.ts'
@@ -207,8 +208,42 @@ function createFakeVoices(calls: FakeCalls): Omit<SpeechLibrary, 'loadRecognizer
       },
     }),
     createAudioPlayer: async () => ({ name: 'fake', play: async () => {}, dispose: async () => {} }),
+    // Half a second of speech, then a second of silence, in the samples that `createRecording` gives.
+    createVoiceGate: async () => createFakeGate(),
+    createRecording: (name) => ({
+      name,
+      kind: 'recording',
+      async *open() {
+        for (let frame = 0; frame < 60; frame++) yield new Float32Array(512).fill(frame < 16 ? 0.1 : 0)
+      },
+    }),
+    createPipedMicrophone: async () => {
+      throw new Error('tests give files')
+    },
     findMicrophone: async () => {
       throw new Error('tests give files')
+    },
+  }
+}
+
+function createFakeGate(): VoiceGate {
+  let position = 0
+  let start: number | undefined
+  return {
+    counters: { levelFrames: 0, smallNetRuns: 0, largeNetRuns: 0 },
+    push(samples) {
+      const at = position
+      position += samples.length
+      const isLoud = samples.some((sample) => sample !== 0)
+      if (isLoud === (start !== undefined)) return []
+      const from = start ?? at
+      start = isLoud ? at : undefined
+      return [isLoud ? { type: 'speech-started', at } : { type: 'speech-ended', start: from, end: at }]
+    },
+    finish: () => [],
+    reset() {
+      position = 0
+      start = undefined
     },
   }
 }
@@ -234,9 +269,17 @@ function createFakeRecognizer(events: readonly TranscriptEvent[], calls: FakeCal
       calls.transcripts.push({ samples, options })
       yield* events
     },
-    listen: () => {
-      throw new Error('not used by commands')
-    },
+    listen: (options = {}) => ({
+      push() {},
+      partial: async () => '',
+      async finish(more) {
+        calls.transcripts.push({ samples: [], options: { ...options, ...more } })
+        const finished = events.find((event) => event.type === 'transcript-finished')
+        if (finished?.type !== 'transcript-finished') throw new Error('the test gives no transcript')
+        return finished
+      },
+      dispose() {},
+    }),
     dispose: async () => {
       calls.disposed++
     },

@@ -20,6 +20,7 @@ import { someText, wholeNumber } from './option-values.ts'
 import { addRouteOptions, type RouteFlags } from './routes.ts'
 import { addSayCommand } from './say-command.ts'
 import { addServeCommand } from './serve-command.ts'
+import { addTalkCommand } from './talk-command.ts'
 import { Terminal, type TerminalOptions } from './terminal.ts'
 import type { TraceOptions } from './trace.ts'
 import { addTranscribeCommand } from './transcribe-command.ts'
@@ -129,6 +130,7 @@ function createProgram(context: CommandContext, guard: Guard): Command {
 
   addTranscribeCommand(program, context, guard)
   addSayCommand(program, context, guard)
+  addTalkCommand(program, context, guard)
   addHubCommands(program, context, guard)
   addServeCommand(program, context, guard)
   addConvertCommands(program, context, guard)

@@ -56,6 +56,7 @@ export type {
   Voice,
   VoiceGate,
 } from '../speech/types.ts'
+export { createVoiceGate, type VoiceGateOptions } from '../speech/vad/voice-gate.ts'
 export { createVoiceSpeaker } from '../speech/voice-speaker.ts'
 
 /**
