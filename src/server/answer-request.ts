@@ -1,5 +1,6 @@
 /** What a request asks for, whichever route it came by: all turns, the last of them a question, and how to answer. */
 import type { Detail, GenerationOptions } from '../engine/types.ts'
+import type { ResponseFormat } from './response-format.ts'
 
 /** A picture as the request names it. */
 export interface NamedPicture {
@@ -28,6 +29,7 @@ export interface AnswerRequest {
   /** The question is a text to go on with, not a turn of a conversation. */
   readonly isPlain: boolean
   readonly generation: GenerationOptions
+  readonly format: ResponseFormat
   readonly isStream: boolean
   /** Whether a stream ends with the count of tokens. */
   readonly includesUsage: boolean

@@ -1,10 +1,11 @@
 /** From the request of an answer to its response: read, wait, answer, as one body or as a stream. */
-import type { AnswerFinished, ChatEvent, ChatTurn } from '../engine/types.ts'
+import type { AnswerFinished, ChatEvent, ChatTurn, ScoredAnswerToken } from '../engine/types.ts'
 import { isAbortError } from '../shared/abort.ts'
 import { EngineError } from '../shared/errors.ts'
 import { AnswerQueue, type Ticket } from './answer-queue.ts'
 import type { AnswerRequest } from './answer-request.ts'
 import type { CheckedOptions } from './app-options.ts'
+import { encodeEmbeddings, parseEmbeddingsRequest } from './embeddings.ts'
 import { refusalOf } from './error-body.ts'
 import { PING_MS, streamEvents } from './event-stream.ts'
 import type { Gauge } from './metrics.ts'
@@ -12,6 +13,7 @@ import { loadTurns } from './pictures.ts'
 import { readJson } from './read-json.ts'
 import { RequestLife } from './request-life.ts'
 import type { RequestRecord } from './request-record.ts'
+import { locateSchemaError } from './response-format.ts'
 import { type QuestionTurn, ServedModel } from './served-model.ts'
 import type { AnswerEncoder, EncoderFactory } from './wire-answer.ts'
 
@@ -84,13 +86,10 @@ export class Answering {
     })
   }
 
-  async respond(request: Request, route: AnswerRoute, record: RequestRecord): Promise<Response> {
-    const ticket = this.#queue.take()
-    const life = new RequestLife(request.signal, this.#options.requestTimeoutMs)
-    this.#lives.add(life)
-    const running = { life, ticket, record }
-    try {
-      const asked = route.parse(await readJson(request, this.#options.maxBodyBytes, life.signal))
+  respond(request: Request, route: AnswerRoute, record: RequestRecord): Promise<Response> {
+    return this.#admit(request, record, async (running, body) => {
+      const { life } = running
+      const asked = route.parse(body)
       const served = this.find(asked.model)
       record.model = served.id
       const turns = await loadTurns(
@@ -107,6 +106,36 @@ export class Answering {
       const events = this.#answer(served, turns, asked, running)
       if (asked.isStream) return await this.#stream(events, encoder, running)
       return Response.json(await collect(events, encoder))
+    })
+  }
+
+  embed(request: Request, record: RequestRecord): Promise<Response> {
+    return this.#admit(request, record, async (running, body) => {
+      const { life, ticket } = running
+      const asked = parseEmbeddingsRequest(body)
+      const served = this.find(asked.model)
+      record.model = served.id
+      await ticket.turn(life.signal)
+      const embeddings = await served.model.embed(asked.texts, { signal: life.signal })
+      const answer = encodeEmbeddings(served.id, asked, embeddings)
+      record.embedded(embeddings.reduce((sum, { tokens }) => sum + tokens, 0))
+      this.#close(running)
+      return Response.json(answer)
+    })
+  }
+
+  /** Takes a place in the queue, which `work` gives back unless it fails. */
+  async #admit(
+    request: Request,
+    record: RequestRecord,
+    work: (running: Running, body: unknown) => Promise<Response>,
+  ): Promise<Response> {
+    const ticket = this.#queue.take()
+    const life = new RequestLife(request.signal, this.#options.requestTimeoutMs)
+    this.#lives.add(life)
+    const running = { life, ticket, record }
+    try {
+      return await work(running, await readJson(request, this.#options.maxBodyBytes, life.signal))
     } catch (error) {
       this.#close(running)
       throw endOf(life, error)
@@ -131,7 +160,7 @@ export class Answering {
   async *#answer(
     served: ServedModel,
     turns: readonly ChatTurn[],
-    { generation, isPlain }: AnswerRequest,
+    { generation, isPlain, format }: AnswerRequest,
     running: Running,
   ): AsyncGenerator<AnswerEvent, void, undefined> {
     const { life, ticket, record } = running
@@ -150,6 +179,8 @@ export class Answering {
         record.answered(event, cachedTokens)
         yield { type: 'answer-finished', finished: event, cachedTokens }
       }
+    } catch (error) {
+      throw locateSchemaError(error, format.schemaField)
     } finally {
       this.#close(running)
     }
@@ -211,19 +242,24 @@ type AnswerEvent =
   | Exclude<ChatEvent, AnswerFinished>
   | { readonly type: 'answer-finished'; readonly finished: AnswerFinished; readonly cachedTokens: number }
 
-/** The next event that has something to say to the client. */
-async function nextSpoken(
-  events: AsyncGenerator<AnswerEvent, void, undefined>,
-): Promise<AnswerEvent | undefined> {
+/** What there is to say to the client: a piece of the answer or its end, with the scores of tokens that led to it. */
+interface Spoken {
+  readonly event: Extract<AnswerEvent, { type: 'text-delta' | 'answer-finished' }>
+  readonly tokens: readonly ScoredAnswerToken[]
+}
+
+async function nextSpoken(events: AsyncGenerator<AnswerEvent, void, undefined>): Promise<Spoken | undefined> {
+  const tokens: ScoredAnswerToken[] = []
   for (;;) {
     const { done, value } = await events.next()
     if (done) return undefined
-    if (value.type === 'text-delta' || value.type === 'answer-finished') return value
+    if (value.type === 'token-scored') tokens.push(value.token)
+    if (value.type === 'text-delta' || value.type === 'answer-finished') return { event: value, tokens }
   }
 }
 
 async function* encodeAnswer(
-  first: Promise<AnswerEvent | undefined>,
+  first: Promise<Spoken | undefined>,
   events: AsyncGenerator<AnswerEvent, void, undefined>,
   encoder: AnswerEncoder,
   life: RequestLife,
@@ -231,9 +267,14 @@ async function* encodeAnswer(
 ): AsyncGenerator<string, void, undefined> {
   try {
     yield encoder.begin()
-    for (let event = await first; event !== undefined; event = await nextSpoken(events)) {
-      if (event.type === 'text-delta') yield encoder.delta(event.text)
-      if (event.type === 'answer-finished') yield encoder.end(event)
+    for (let spoken = await first; spoken !== undefined; spoken = await nextSpoken(events)) {
+      const { event, tokens } = spoken
+      if (event.type === 'text-delta') yield encoder.delta(event.text, tokens)
+      else {
+        // Tokens whose text a stop string swallowed were chosen all the same.
+        if (tokens.length > 0) yield encoder.delta('', tokens)
+        yield encoder.end(event)
+      }
     }
   } catch (thrown) {
     const error = endOf(life, thrown)

@@ -39,14 +39,6 @@ describe('routes', () => {
     expect([response.status, await response.json()]).toEqual([200, { status: 'ok' }])
   })
 
-  it('are honest about embeddings', async () => {
-    const { post } = createTestApp()
-    expect(await errorOf(await post('/v1/embeddings', {}))).toMatchObject({
-      status: 404,
-      code: 'not_offered',
-    })
-  })
-
   it('that do not exist are named', async () => {
     const { get } = createTestApp()
     expect(await errorOf(await get('/v1/chat'))).toMatchObject({

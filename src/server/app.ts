@@ -30,9 +30,7 @@ const ANSWER_ROUTES: Readonly<Record<string, AnswerRoute>> = {
   '/v1/responses': { parse: parseResponsesRequest, createEncoder: createResponsesEncoder },
 }
 
-const NOT_OFFERED: Readonly<Record<string, string>> = {
-  '/v1/embeddings': 'The models here answer questions; none of them makes embeddings.',
-}
+const EMBEDDINGS = '/v1/embeddings'
 
 /** Reachable without a key, so that supervisors can ask. */
 const HEALTH = ['/health', '/v1/health']
@@ -96,16 +94,15 @@ export function createServerApp(options: ServerAppOptions): ServerApp {
       return answering.respond(c.req.raw, route, c.var.record)
     })
   }
-  for (const [path, message] of Object.entries(NOT_OFFERED)) {
-    app.post(path, (c) => {
-      c.var.record.route = path
-      throw new EngineError('server/not-offered', { message })
-    })
-  }
+  app.post(EMBEDDINGS, (c) => {
+    c.var.record.route = EMBEDDINGS
+    checkContentType(c.req.raw.headers)
+    return answering.embed(c.req.raw, c.var.record)
+  })
   app.notFound((c) => {
     throw new EngineError('server/no-route', {
       message: `There is no ${c.req.method} ${c.req.path.slice(0, 100)} here.`,
-      hint: `Routes are POST ${Object.keys(ANSWER_ROUTES).join(', ')} and GET /v1/models, /health, /metrics.`,
+      hint: `Routes are POST ${[...Object.keys(ANSWER_ROUTES), EMBEDDINGS].join(', ')} and GET /v1/models, /health, /metrics.`,
     })
   })
   app.onError((error, c) => {

@@ -1,8 +1,10 @@
 /** The body of a chat completion. */
+import type { GenerationOptions } from '../engine/types.ts'
 import type { AnswerRequest, RequestTurn } from './answer-request.ts'
 import { type PartNames, parseContent, parseText } from './content-parts.ts'
 import { invalidValue, RequestFields, unsupportedField } from './request-fields.ts'
-import { parseMaxTokens, parseSampling, SAMPLING_FIELDS } from './sampling-fields.ts'
+import { parseResponseFormat } from './response-format.ts'
+import { MAX_TOP_LOGPROBS, parseMaxTokens, parseSampling, SAMPLING_FIELDS } from './sampling-fields.ts'
 import { refuseUnsupported } from './unsupported-fields.ts'
 
 const TAKEN = [
@@ -12,6 +14,9 @@ const TAKEN = [
   'stream_options',
   'max_completion_tokens',
   'max_tokens',
+  'response_format',
+  'logprobs',
+  'top_logprobs',
   ...SAMPLING_FIELDS,
 ]
 const PARTS: PartNames = { text: ['text'], picture: 'image_url' }
@@ -23,17 +28,30 @@ export function parseChatRequest(body: unknown): AnswerRequest {
   const turns = (fields.list('messages') ?? []).map((message, index) =>
     parseMessage(new RequestFields(message, `messages[${index}]`)),
   )
+  const sampling = parseSampling(fields)
+  const format = parseResponseFormat(fields.object('response_format'), sampling.stop, 'json_schema')
   return {
     model: fields.text('model'),
     ...splitTurns(turns, 'messages'),
     generation: {
-      ...parseSampling(fields),
+      ...sampling,
       ...parseMaxTokens(fields, ['max_completion_tokens', 'max_tokens']),
+      ...parseLogprobs(fields),
+      ...format.generation,
     },
+    format,
     isPlain: false,
     isStream: fields.flag('stream'),
     includesUsage: fields.object('stream_options')?.flag('include_usage') ?? false,
   }
+}
+
+/** `top_logprobs` needs `logprobs`, which alone asks for the tokens of the answer only. */
+function parseLogprobs(fields: RequestFields): Pick<GenerationOptions, 'logprobs'> {
+  const top = fields.number('top_logprobs', { least: 0, most: MAX_TOP_LOGPROBS, isWhole: true })
+  if (fields.flag('logprobs')) return { logprobs: top ?? 0 }
+  if (top === undefined || top === 0) return {}
+  throw invalidValue(fields.pathOf('logprobs'), 'true, since top_logprobs is given', fields.raw('logprobs'))
 }
 
 /** The last turn is the question. */

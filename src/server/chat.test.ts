@@ -353,13 +353,9 @@ describe('parameters', () => {
 
   it.each([
     ['n', 2],
-    ['logprobs', true],
-    ['top_logprobs', 3],
     ['logit_bias', { 1: 2 }],
     ['frequency_penalty', 0.5],
     ['presence_penalty', -0.5],
-    ['response_format', { type: 'json_object' }],
-    ['response_format', { type: 'json_schema', json_schema: {} }],
     ['tools', [{}]],
     ['tool_choice', 'required'],
     ['modalities', ['audio']],

@@ -1,10 +1,11 @@
 /** The body of a completion: a text to go on with. */
 import type { AnswerRequest } from './answer-request.ts'
 import { invalidValue, RequestFields } from './request-fields.ts'
-import { parseMaxTokens, parseSampling, SAMPLING_FIELDS } from './sampling-fields.ts'
+import { parseResponseFormat } from './response-format.ts'
+import { MAX_TOP_LOGPROBS, parseMaxTokens, parseSampling, SAMPLING_FIELDS } from './sampling-fields.ts'
 import { refuseUnsupported } from './unsupported-fields.ts'
 
-const TAKEN = ['model', 'prompt', 'stream', 'stream_options', 'max_tokens', ...SAMPLING_FIELDS]
+const TAKEN = ['model', 'prompt', 'stream', 'stream_options', 'max_tokens', 'logprobs', ...SAMPLING_FIELDS]
 /** OpenAI's default for this route; clients that want more say so. */
 const DEFAULT_MAX_TOKENS = 16
 
@@ -14,6 +15,7 @@ export function parseCompletionRequest(body: unknown): AnswerRequest {
   const prompt = fields.raw('prompt')
   const [text] = Array.isArray(prompt) && prompt.length === 1 ? prompt : [prompt]
   if (typeof text !== 'string') throw invalidValue('prompt', 'a text', prompt)
+  const logprobs = fields.number('logprobs', { least: 0, most: MAX_TOP_LOGPROBS, isWhole: true })
   return {
     model: fields.text('model'),
     history: [],
@@ -23,7 +25,9 @@ export function parseCompletionRequest(body: unknown): AnswerRequest {
       maxTokens: DEFAULT_MAX_TOKENS,
       ...parseSampling(fields),
       ...parseMaxTokens(fields, ['max_tokens']),
+      ...(logprobs !== undefined && { logprobs }),
     },
+    format: parseResponseFormat(undefined, undefined),
     isStream: fields.flag('stream'),
     includesUsage: fields.object('stream_options')?.flag('include_usage') ?? false,
   }

@@ -49,7 +49,8 @@ describe('a completion', () => {
     [{ prompt: [1, 2] }, 'prompt', 'invalid_value'],
     [{ prompt: 'a', suffix: 'b' }, 'suffix', 'unsupported_parameter'],
     [{ prompt: 'a', echo: true }, 'echo', 'unsupported_parameter'],
-    [{ prompt: 'a', logprobs: 1 }, 'logprobs', 'unsupported_parameter'],
+    [{ prompt: 'a', logprobs: 21 }, 'logprobs', 'invalid_value'],
+    [{ prompt: 'a', response_format: { type: 'json_object' } }, 'response_format', 'unsupported_parameter'],
     [{ prompt: 'a', best_of: 2 }, 'best_of', 'unsupported_parameter'],
   ])('%j is refused, naming %s', async (body, param, code) => {
     const { post } = createTestApp()

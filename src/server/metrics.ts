@@ -48,6 +48,11 @@ export class Metrics {
     observe(this.#firstTokens, firstTokenSeconds)
   }
 
+  /** Tokens that were read without an answer. */
+  recordPrompt(tokens: number): void {
+    this.#tokens.prompt += tokens
+  }
+
   toText(): string {
     const lines: string[] = []
     const head = (name: string, type: string, help: string): void => {

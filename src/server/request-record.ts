@@ -13,6 +13,7 @@ export class RequestRecord {
   readonly #metrics: Metrics
   readonly #log: ((entry: RequestLogEntry) => void) | undefined
   #answer: { finished: AnswerFinished; cachedTokens: number } | undefined
+  #promptTokens: number | undefined
   #error: unknown
   #isDeferred = false
   #hasEnded = false
@@ -25,6 +26,11 @@ export class RequestRecord {
   answered(finished: AnswerFinished, cachedTokens: number): void {
     this.#answer = { finished, cachedTokens }
     this.#metrics.recordAnswer(finished.usage, cachedTokens, finished.timings.firstTokenMs / 1000)
+  }
+
+  embedded(promptTokens: number): void {
+    this.#promptTokens = promptTokens
+    this.#metrics.recordPrompt(promptTokens)
   }
 
   fail(error: unknown): void {
@@ -53,6 +59,7 @@ export class RequestRecord {
       status,
       durationMs: Math.round(durationMs),
       ...(this.model !== undefined && { model: this.model }),
+      ...(this.#promptTokens !== undefined && { promptTokens: this.#promptTokens }),
       ...(this.#answer && {
         promptTokens: this.#answer.finished.usage.promptTokens,
         cachedTokens: this.#answer.cachedTokens,

@@ -1,8 +1,10 @@
 /** Responses as OpenAI sends them, whole and as a stream of named events. */
+import type { ScoredAnswerToken } from '../engine/types.ts'
 import { encodeEvent } from './event-stream.ts'
 import { type EncoderFactory, type FinishedAnswer, finishReasonOf } from './wire-answer.ts'
+import { chatLogprobs } from './wire-logprobs.ts'
 
-export const createResponsesEncoder: EncoderFactory = ({ id, model, created }) => {
+export const createResponsesEncoder: EncoderFactory = ({ id, model, created }, { format }) => {
   let sequence = 0
   let text = ''
   const itemId = `msg_${id}`
@@ -23,13 +25,20 @@ export const createResponsesEncoder: EncoderFactory = ({ id, model, created }) =
     previous_response_id: null,
     store: false,
     temperature: null,
+    text: { format: format.described },
     tool_choice: 'none',
     tools: [],
     top_p: null,
     usage: null,
     ...fields,
   })
-  const part = (content: string): object => ({ type: 'output_text', text: content, annotations: [] })
+  const scored: ScoredAnswerToken[] = []
+  const part = (content: string, tokens: readonly ScoredAnswerToken[] = []): object => ({
+    type: 'output_text',
+    text: content,
+    annotations: [],
+    logprobs: chatLogprobs(tokens),
+  })
   const item = (status: string, content: readonly object[]): object => ({
     id: itemId,
     type: 'message',
@@ -41,7 +50,9 @@ export const createResponsesEncoder: EncoderFactory = ({ id, model, created }) =
     const isComplete = finishReasonOf(answer.finished) === 'stop'
     return response(isComplete ? 'completed' : 'incomplete', {
       incomplete_details: isComplete ? null : { reason: 'max_output_tokens' },
-      output: [item(isComplete ? 'completed' : 'incomplete', [part(answer.finished.text)])],
+      output: [
+        item(isComplete ? 'completed' : 'incomplete', [part(answer.finished.text, answer.finished.logprobs)]),
+      ],
       usage: usageOf(answer),
     })
   }
@@ -53,16 +64,17 @@ export const createResponsesEncoder: EncoderFactory = ({ id, model, created }) =
       event('response.in_progress', { response: response('in_progress') }) +
       event('response.output_item.added', { output_index: 0, item: item('in_progress', []) }) +
       event('response.content_part.added', { ...place, part: part('') }),
-    delta: (delta) => {
+    delta: (delta, tokens) => {
       text += delta
-      return event('response.output_text.delta', { ...place, delta, logprobs: [] })
+      scored.push(...tokens)
+      return event('response.output_text.delta', { ...place, delta, logprobs: chatLogprobs(tokens) })
     },
     end: (answer) => {
       const isComplete = finishReasonOf(answer.finished) === 'stop'
-      const done = item(isComplete ? 'completed' : 'incomplete', [part(text)])
+      const done = item(isComplete ? 'completed' : 'incomplete', [part(text, scored)])
       return (
-        event('response.output_text.done', { ...place, text, logprobs: [] }) +
-        event('response.content_part.done', { ...place, part: part(text) }) +
+        event('response.output_text.done', { ...place, text, logprobs: chatLogprobs(scored) }) +
+        event('response.content_part.done', { ...place, part: part(text, scored) }) +
         event('response.output_item.done', { output_index: 0, item: done }) +
         event(isComplete ? 'response.completed' : 'response.incomplete', { response: ended(answer) })
       )

@@ -109,7 +109,8 @@ describe('a response', () => {
 
   it.each([
     [{ input: 'x', previous_response_id: 'resp_1' }, 'previous_response_id'],
-    [{ input: 'x', text: { format: { type: 'json_schema' } } }, 'text.format'],
+    [{ input: 'x', text: { verbosity: 'high' } }, 'text.verbosity'],
+    [{ input: 'x', include: ['reasoning.encrypted_content'] }, 'include'],
     [{ input: 'x', tools: [{ type: 'web_search' }] }, 'tools'],
     [{ input: [{ type: 'reasoning' }] }, 'input[0].type'],
     [{ input: [{ role: 'user', content: [{ type: 'input_file' }] }] }, 'input[0].content[0].type'],

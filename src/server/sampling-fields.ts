@@ -19,6 +19,9 @@ const MAX_STOPS = 16
 /** Far longer than any real one: held back text must stay short. */
 const MAX_STOP_LENGTH = 1000
 
+/** What the engine counts for each token. */
+export const MAX_TOP_LOGPROBS = 20
+
 const SHARE = { least: 0, most: 1 }
 const COUNT = { least: 0, most: 2 ** 31, isWhole: true }
 

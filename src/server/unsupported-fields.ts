@@ -26,7 +26,7 @@ interface Unsupported {
 }
 
 const TOOLS = 'this model was not trained to call tools.'
-const STRUCTURE = 'answers in a given structure are not offered yet.'
+const STRUCTURE = 'answers in a given structure are offered by chat completions and responses.'
 const PENALTY = 'is not offered; repetition_penalty is.'
 
 const REFUSED: Readonly<Record<string, Unsupported>> = {
@@ -34,8 +34,7 @@ const REFUSED: Readonly<Record<string, Unsupported>> = {
   best_of: { isNeutral: isOne, why: 'one answer a request is offered.' },
   echo: { isNeutral: isFalse, why: 'the prompt is not repeated.' },
   suffix: { isNeutral: (value) => value === '', why: 'texts are continued at their end only.' },
-  logprobs: { isNeutral: isFalse, why: 'probabilities of tokens are not offered.' },
-  top_logprobs: { isNeutral: isZero, why: 'probabilities of tokens are not offered.' },
+  top_logprobs: { isNeutral: isZero, why: 'logprobs says how many there are.' },
   logit_bias: { isNeutral: isEmpty, why: 'is not offered.' },
   frequency_penalty: { isNeutral: isZero, why: PENALTY },
   presence_penalty: { isNeutral: isZero, why: PENALTY },

@@ -1,5 +1,6 @@
 /** What the encoders of all routes share: the identity of an answer, and how it becomes a response or a stream. */
-import type { AnswerFinished } from '../engine/types.ts'
+import type { AnswerFinished, ScoredAnswerToken } from '../engine/types.ts'
+import type { AnswerRequest } from './answer-request.ts'
 
 export interface AnswerIdentity {
   /** Unique, without the prefix that a route puts before it. */
@@ -21,7 +22,8 @@ export interface AnswerEncoder {
   whole(answer: FinishedAnswer): unknown
   /** The stream's events before the first word. */
   begin(): string
-  delta(text: string): string
+  /** @param tokens Scores of the tokens that the text has come from since the last one, where they are asked for. */
+  delta(text: string, tokens: readonly ScoredAnswerToken[]): string
   end(answer: FinishedAnswer): string
   /** In place of `end`, when the answer fails in the middle. */
   fail(body: { readonly error: { readonly message: string; readonly code: string | null } }): string
@@ -29,7 +31,7 @@ export interface AnswerEncoder {
 
 export type EncoderFactory = (
   identity: AnswerIdentity,
-  request: { readonly includesUsage: boolean },
+  request: Pick<AnswerRequest, 'includesUsage' | 'format'>,
 ) => AnswerEncoder
 
 /** OpenAI has two names for the end of a text; `length` also stands for ends that the model did not choose. */

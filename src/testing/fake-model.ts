@@ -9,7 +9,9 @@ import type {
   GenerationOptions,
   ImageReport,
   Model,
+  ScoredAnswerToken,
   SnapshotTarget,
+  TokenLogprob,
   UserMessage,
 } from '../engine/types.ts'
 import { EngineError } from '../shared/errors.ts'
@@ -156,7 +158,7 @@ function describe({ text, images = [] }: UserMessage): ConversationTurn {
 }
 
 async function* say(
-  { message: { images = [] }, options: { signal } }: FakeQuestion,
+  { message: { images = [] }, options: { signal, logprobs } }: FakeQuestion,
   {
     pieces = ['A ', 'fox.'],
     finishReason = 'stop',
@@ -180,10 +182,16 @@ async function* say(
   }
   yield { type: 'prompt-progressed', tokens: computedTokens, totalTokens: computedTokens }
   const said: string[] = []
+  const scored: ScoredAnswerToken[] = []
   for (const [index, text] of pieces.entries()) {
     await beforePiece?.(index)
     if (signal?.aborted) break
     said.push(text)
+    if (logprobs !== undefined) {
+      const token = scoreOf(text, index, logprobs)
+      scored.push(token)
+      yield { type: 'token-scored', token }
+    }
     yield { type: 'text-delta', text }
   }
   await beforePiece?.(pieces.length)
@@ -202,5 +210,20 @@ async function* say(
     },
     timings: { imageEncodeMs: 1, prefillMs: 2, firstTokenMs: 3, tokensPerSecond: 40 },
     images: images.map(() => IMAGE_REPORT),
+    ...(logprobs !== undefined && { logprobs: scored }),
   }
+}
+
+/** Each piece is half as likely as the one before; beside it stand the same piece and others. */
+function scoreOf(text: string, index: number, count: number): ScoredAnswerToken {
+  const one = (id: number, named: string): TokenLogprob => ({
+    id,
+    text: named,
+    bytes: new TextEncoder().encode(named),
+    logprob: -(id + 1) * Math.LN2,
+  })
+  const top = Array.from({ length: count }, (_, place) =>
+    place === 0 ? one(index, text) : one(index + place, `other ${place}`),
+  )
+  return { ...one(index, text), top }
 }
