@@ -171,6 +171,22 @@ describe('onsight chat at a terminal', () => {
     expect(stderr.replaceAll('\u001b[3G', '').endsWith('> \n')).toBe(true)
   })
 
+  it('warms up while somebody types', async () => {
+    const { calls } = await runFake(
+      chat(picture, '--system', 'Be brief.', '--detail', 'low'),
+      { isTerminal: true },
+      (_, stdin) => stdin.end('Hello?\n'),
+    )
+    const { system, images, detail } = calls.warmUps[0] ?? {}
+    expect([system, images, detail, calls.warmUps.length]).toEqual(['Be brief.', [picture], 'low', 1])
+  })
+
+  it('does not warm up where questions come at once', async () => {
+    const asked = await runFake(chat('--ask', 'Hello?'), { isTerminal: true }, (_, stdin) => stdin.end())
+    const piped = await runFake(chat(), { input: 'Hello?\n' })
+    expect([asked.calls.warmUps, piped.calls.warmUps]).toEqual([[], []])
+  })
+
   it('takes Ctrl-C as a key', async () => {
     const { exitCode } = await runFake(chat(), { isTerminal: true, env: { TERM: 'xterm' } }, (_, stdin) => {
       setTimeout(() => stdin.write('\u0003'), 20)

@@ -7,6 +7,7 @@ import { EngineError } from '../shared/errors.ts'
 import { type AnswerOptions, generationOptionsOf, hasIdleSampling, loadOptionsOf } from './answer-options.ts'
 import type { CommandContext } from './context.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
+import { HotStart } from './hot-start.ts'
 import { findFile, findPictures, STDIN_NAME } from './pictures.ts'
 import { checkSnapshotPaths, openChat, type SnapshotPaths } from './saved-chat.ts'
 import { loadSchema } from './schema-file.ts'
@@ -53,6 +54,7 @@ class Conversation {
   /** What the file has; until something was said nothing is written. */
   #savedTurns: string
   #isSaved = false
+  #hotStart: HotStart | undefined
 
   constructor(
     model: Model,
@@ -82,10 +84,23 @@ class Conversation {
     const { save } = this.#options
     if (save !== undefined) interrupts.allowGrace(SAVE_GRACE_MS)
     if (isInteractive) this.#terminal.note(this.#terminal.messages.chatGreeting)
+    if (isInteractive && this.#options.ask === undefined) this.#hotStart = this.#warmUp()
     if (this.#options.ask !== undefined) await this.#send(this.#options.ask)
     if (interrupts.exitCode === undefined) await this.#converse(isInteractive)
     if (this.#isSaved && save !== undefined) this.#terminal.note(this.#terminal.messages.saved(save))
     return interrupts.exitCode ?? (isInteractive ? EXIT.done : this.#exitCode)
+  }
+
+  #warmUp(): HotStart {
+    const { system, resume, detail, imageTokens } = this.#options
+    const isNew = resume === undefined
+    const options = {
+      ...(isNew && system !== undefined && { system }),
+      ...(isNew && { images: this.#pictures.map((path) => resolve(path)) }),
+      ...(detail !== undefined && { detail }),
+      ...(imageTokens !== undefined && { imageTokens }),
+    }
+    return new HotStart(this.#model, options, this.#terminal, this.#context.interrupts.signal)
   }
 
   async #converse(isInteractive: boolean): Promise<void> {
@@ -192,6 +207,8 @@ class Conversation {
   /** Errors end a turn, not the conversation. Returns whether there was none. */
   async #run(events: AsyncIterable<ChatEvent>, pictureNames: readonly string[]): Promise<boolean> {
     try {
+      await this.#hotStart?.finish()
+      this.#hotStart = undefined
       await runTurn(events, {
         terminal: this.#terminal,
         isJson: this.#options.json ?? false,

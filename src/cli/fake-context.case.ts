@@ -15,6 +15,7 @@ import type {
   TraceRequest,
   TraceTensor,
   UserMessage,
+  WarmUpOptions,
 } from '../engine/types.ts'
 import type { BenchReport } from '../entry/bench.node.ts'
 import { createAbortError } from '../shared/abort.ts'
@@ -83,6 +84,7 @@ export interface FakeCalls {
     /** The turn in whose place the message was sent; its own when another answer was asked for. */
     readonly replaces?: number
   }[]
+  readonly warmUps: WarmUpOptions[]
   readonly traces: TraceRequest[]
   readonly benches: { readonly subject: unknown; readonly request: BenchRequest }[]
   /** Where conversations were saved to, restored from. */
@@ -122,6 +124,7 @@ export async function runFake(
     loads: [],
     chats: [],
     sent: [],
+    warmUps: [],
     traces: [],
     benches: [],
     saves: [],
@@ -358,6 +361,10 @@ async function loadFake(
       return model.chat()
     },
     embed: async () => [],
+    async warmUp(options = {}) {
+      calls.warmUps.push(options)
+      options.onProgress?.({ type: 'prompt-progressed', tokens: 5, totalTokens: 5 })
+    },
     async trace(request) {
       calls.traces.push(request)
       return settings.tensors ?? []

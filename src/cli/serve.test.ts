@@ -18,7 +18,7 @@ describe('serve', () => {
     expect(exitCode).toBe(143)
     expect(stdout).toMatch(/^Eyes-500M answers at http:\/\/127\.0\.0\.1:\d+\/v1\n$/)
     expect(stderr).toContain("/v1/chat/completions -H 'Content-Type: application/json' -d '{\"messages\"")
-    expect(calls.sent).toMatchObject([{ options: { maxTokens: 1, detail: 'low' } }])
+    expect(calls.warmUps).toEqual([{ signal: expect.any(AbortSignal) }])
     expect(calls.disposed).toBe(1)
   })
 

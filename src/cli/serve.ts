@@ -31,7 +31,7 @@ export function runServe(options: ServeOptions, context: CommandContext): Promis
   return withModel(context, terminal, request, async (model) => {
     const messages = serveMessagesFor(context.env)
     if (terminal.showsProgress) terminal.note(messages.warmingUp)
-    await warmUp(model, context.interrupts.signal)
+    await model.warmUp({ signal: context.interrupts.signal })
     return serve(model, options, context, terminal, messages)
   })
 }
@@ -71,23 +71,6 @@ async function serve(
   terminal.note(messages.stopping)
   await server.stop(GRACE_MS)
   return interrupts.exitCode ?? EXIT.done
-}
-
-/**
- * Pages in the weights and sizes the buffers, so that the first request is as fast as the next. A picture of one pixel
- * goes through the whole vision tower.
- */
-async function warmUp(model: Model, signal: AbortSignal): Promise<void> {
-  const chat = model.chat()
-  const pixel = { data: new Uint8Array(3), width: 1, height: 1 }
-  const message = { text: 'Hello', ...(model.info.takesImages && { images: [pixel] }) }
-  try {
-    for await (const _ of chat.send(message, { maxTokens: 1, detail: 'low', signal })) {
-      // Only the work matters.
-    }
-  } finally {
-    chat.dispose()
-  }
 }
 
 /** The last part of a path or of an id on the hub, without what says how it is stored. */

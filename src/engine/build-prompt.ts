@@ -8,6 +8,23 @@ import type { SectionMemo } from '../text/tokenizer/section-memo.ts'
 import type { Tokenizer } from '../text/tokenizer/tokenizer.ts'
 import type { LoadedModel } from './loaded-model.ts'
 import type { Picture } from './picture.ts'
+import type { EncodedTurn } from './turn.ts'
+
+/**
+ * The prompt of a conversation, however long.
+ * @param sections What was encoded of the conversation before.
+ */
+export function composeTurns(
+  { loaded, isPlain }: { readonly loaded: LoadedModel; readonly isPlain: boolean },
+  turns: readonly EncodedTurn[],
+  sections?: SectionMemo,
+): Prompt {
+  const messages = turns.map(({ message }) => message)
+  const pictures = turns.flatMap((turn) => turn.pictures)
+  return isPlain
+    ? composePlainPrompt(loaded, messages, pictures)
+    : composeChatPrompt(loaded, messages, pictures, sections)
+}
 
 /** A conversation's messages and its pictures in order. Throws `generation/context-full` for one that is too long. */
 export function buildChatPrompt(
@@ -43,7 +60,7 @@ export function composeChatPrompt(
  * The texts of messages one after the other, control tokens included, begun as the tokenizer begins texts. However long
  * they are.
  */
-export function composePlainPrompt(
+function composePlainPrompt(
   loaded: LoadedModel,
   messages: readonly ChatMessage[],
   pictures: readonly Picture[],

@@ -5,27 +5,25 @@ import { isAbortError } from '../shared/abort.ts'
 import { EngineError } from '../shared/errors.ts'
 import { SectionMemo } from '../text/tokenizer/section-memo.ts'
 import type { AnswerForm } from './answer-form.ts'
-import { composeChatPrompt, composePlainPrompt, requireContext } from './build-prompt.ts'
+import { composeTurns, requireContext } from './build-prompt.ts'
 import { checkChatOptions } from './chat-options.ts'
 import { checkMessage } from './chat-turn.ts'
 import { checkOptions, SIGNAL_RULE } from './check-options.ts'
+import { encodeTurns, picturesOf, releasePictures } from './encode-turns.ts'
 import { fitContext } from './fit-context.ts'
 import { resolveGenerationOptions } from './generation-options.ts'
 import { createSession, type LoadedModel } from './loaded-model.ts'
-import { encodePicture, findPicture, type Picture, type PreparedPicture } from './picture.ts'
+import type { Picture } from './picture.ts'
 import type { ConversationState } from './snapshot/save.ts'
 import { AnswerClock, findForm, streamAnswer } from './stream-answer.ts'
 import {
   describeTurn,
   type EncodedTurn,
   editedTurn,
-  type GivenPicture,
-  isEncoded,
   lastQuestion,
   questionTurn,
   requireQuestion,
   type Turn,
-  type TurnPicture,
   textOnlyTurn,
   turnOf,
 } from './turn.ts'
@@ -187,7 +185,7 @@ export class Conversation implements Chat {
     let turns: readonly EncodedTurn[] = []
     let heard = ''
     let isKept = false
-    const compose = (some: readonly EncodedTurn[]): Prompt => composeTurns(open, some)
+    const compose = (some: readonly EncodedTurn[]): Prompt => composeTurns(open, some, open.sections)
     const fitTurns = async (answer: readonly number[]): Promise<Prompt> => {
       const maxTokens = resolved.maxTokens - answer.length
       const fitted = await fitContext({ ...open, turns, compose, answer, maxTokens, signal })
@@ -209,7 +207,7 @@ export class Conversation implements Chat {
     try {
       let prompt: Prompt
       try {
-        turns = yield* encodeTurns(open, asked, signal, fresh)
+        turns = yield* encodeTurns(loaded, session.line, asked, signal, fresh)
         clock.picturesDone()
         prompt = requireContext(loaded, await fitTurns([]))
       } catch (error) {
@@ -258,74 +256,6 @@ interface OpenConversation {
   readonly whenFull: WhenFull
 }
 
-function composeTurns(
-  { loaded, isPlain, sections }: OpenConversation,
-  turns: readonly EncodedTurn[],
-): Prompt {
-  const messages = turns.map(({ message }) => message)
-  const pictures = picturesOf(turns)
-  return isPlain
-    ? composePlainPrompt(loaded, messages, pictures)
-    : composeChatPrompt(loaded, messages, pictures, sections)
-}
-
-/** Encodes the pictures that are not encoded yet; they are `fresh`, and the caller's to release. */
-async function* encodeTurns(
-  { loaded, session: { line } }: OpenConversation,
-  turns: readonly Turn[],
-  signal: AbortSignal | undefined,
-  fresh: Picture[],
-): AsyncGenerator<ChatEvent, readonly EncodedTurn[], undefined> {
-  const given = turns.flatMap(({ pictures }) => pictures.filter((picture) => !isEncoded(picture)))
-  const encoded = new Map<TurnPicture, Picture>()
-  // All pictures are read before the first is encoded, so that a broken one is found at once.
-  const found = []
-  for (const { input, ...look } of given as GivenPicture[]) {
-    const picture = await findPicture(loaded, input, look, signal)
-    if (isEncoded(picture)) fresh.push(picture)
-    found.push(picture)
-  }
-  for (const [image, picture] of found.entries()) {
-    let finished = isEncoded(picture) ? picture : takeKnown(loaded, picture)
-    if (!finished) {
-      finished = keepPicture(
-        loaded,
-        yield* encodePicture(loaded, picture as PreparedPicture, signal, { image, line }),
-      )
-    }
-    if (finished !== picture) fresh.push(finished)
-    encoded.set(given[image] as TurnPicture, finished)
-    yield { type: 'image-encoded', image, report: finished.report }
-  }
-  return turns.map((turn) => ({
-    ...turn,
-    pictures: turn.pictures.map((picture) => encoded.get(picture) ?? (picture as Picture)),
-  }))
-}
-
-/** Encoded since it was looked for: by another conversation, or as an earlier picture of this one. */
-function takeKnown(
-  { pictureCache }: LoadedModel,
-  { key, source, report }: PreparedPicture,
-): Picture | undefined {
-  const known = key === undefined ? undefined : pictureCache.take(key)
-  return known && { ...known, source, report: { ...report, cached: true } }
-}
-
-function keepPicture({ pictureCache }: LoadedModel, picture: Picture): Picture {
-  if (picture.key === undefined) return picture
-  const { source, report } = picture
-  return { ...pictureCache.put(picture.key, picture), source, report }
-}
-
-function picturesOf(turns: readonly Turn[]): Picture[] {
-  return turns.flatMap(({ pictures }) => pictures.filter(isEncoded))
-}
-
 function reportsOf(pictures: readonly Picture[]): ImageReport[] {
   return pictures.map(({ report }) => report)
-}
-
-function releasePictures({ pictureCache }: LoadedModel, pictures: readonly Picture[]): void {
-  for (const picture of pictures) pictureCache.release(picture)
 }

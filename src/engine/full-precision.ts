@@ -17,7 +17,7 @@ import { addDivergence, type Divergence, measureDivergence, NO_DIVERGENCE } from
 import { forceAnswer } from './forced-answer.ts'
 import type { LoadedModel } from './loaded-model.ts'
 import { ObservingBackend } from './observing-backend.ts'
-import { encodePicture, type Picture, type PreparedPicture, preparePicture } from './picture.ts'
+import { finishPicture, type Picture, type PreparedPicture, preparePicture } from './picture.ts'
 import type { SetItem } from './question-set.ts'
 
 /** Rows written to the device at a time; a multiple of the packed layout's panels of 8. */
@@ -219,18 +219,6 @@ export class FullPrecisionModel {
 
 /** Longest answer that the model gives where a set has none. */
 const MAX_OWN_TOKENS = 64
-
-/** Encodes all frames of a picture. */
-export async function finishPicture(
-  loaded: LoadedModel,
-  prepared: PreparedPicture,
-  signal?: AbortSignal,
-): Promise<Picture> {
-  const frames = encodePicture(loaded, prepared, signal)
-  let step = await frames.next()
-  while (!step.done) step = await frames.next()
-  return step.value
-}
 
 export interface Dialogue {
   /** Up to and with the question. */

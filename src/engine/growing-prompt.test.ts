@@ -13,9 +13,8 @@ import { fallbackChatTemplate } from '../text/chat-template/find-chat-template.t
 import { SectionMemo } from '../text/tokenizer/section-memo.ts'
 import { composeChatPrompt } from './build-prompt.ts'
 import { textTurn, userTurn } from './chat-turn.ts'
-import { finishPicture } from './full-precision.ts'
 import type { LoadedModel } from './loaded-model.ts'
-import { type Picture, preparePicture } from './picture.ts'
+import { finishPicture, type Picture, preparePicture } from './picture.ts'
 
 const MODELS = [
   '../../models/tiny',

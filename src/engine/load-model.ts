@@ -37,7 +37,9 @@ import type {
   SnapshotSource,
   TraceRequest,
   TraceTensor,
+  WarmUpOptions,
 } from './types.ts'
+import { WarmUp } from './warm-up.ts'
 
 /** What the engine needs of the system it runs on. */
 export interface EngineHost {
@@ -126,6 +128,7 @@ class EngineModel implements Model {
   readonly #defaults: GenerationOptions
   readonly #info: Omit<ModelInfo, 'allocatedBytes'>
   readonly #chats = new Set<Conversation>()
+  #warmUp: WarmUp | undefined
   #disposal: Promise<void> | undefined
 
   constructor(loaded: LoadedModel, workers: WorkerHost, info: Omit<ModelInfo, 'allocatedBytes'>) {
@@ -145,6 +148,11 @@ class EngineModel implements Model {
 
   chat(options: ChatOptions = {}): Chat {
     return this.#open(options)
+  }
+
+  async warmUp(options: WarmUpOptions = {}): Promise<void> {
+    this.#warmUp ??= new WarmUp(this.#requireLoaded())
+    await this.#warmUp.run(options)
   }
 
   async restore(from: SnapshotSource, options: SnapshotOptions = {}): Promise<Chat> {
@@ -179,6 +187,7 @@ class EngineModel implements Model {
     for (const chat of this.#chats) chat.dispose()
     const disposal = this.#loaded?.backend.dispose()
     this.#loaded = undefined
+    this.#warmUp = undefined
     await disposal
     await this.#workers.reclaimMemory?.()
   }

@@ -177,6 +177,18 @@ export async function* encodePicture(
   return { key, source, report, tokens, expansion: expand(loaded, frames, frameTokens), features }
 }
 
+/** Encodes all frames of a picture. */
+export async function finishPicture(
+  loaded: LoadedModel,
+  prepared: PreparedPicture,
+  signal?: AbortSignal,
+): Promise<Picture> {
+  const frames = encodePicture(loaded, prepared, signal)
+  let step = await frames.next()
+  while (!step.done) step = await frames.next()
+  return step.value
+}
+
 function expand({ model }: LoadedModel, { rows, cols }: PreprocessedImage, tokensPerFrame: number): string {
   return model.config.projector?.kind === 'pixel-shuffle'
     ? expandIdefics3(rows, cols, tokensPerFrame)

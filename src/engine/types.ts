@@ -368,11 +368,37 @@ export interface TraceTensor {
   readonly data: Float32Array | Int32Array
 }
 
+/** What conversations are expected to begin with. */
+export interface WarmUpOptions {
+  /** Their system prompt. */
+  readonly system?: string
+  /** False for conversations without a template: nothing is computed for them to begin with. Default true. */
+  readonly template?: boolean
+  /** Pictures of their first message. */
+  readonly images?: readonly ImageInput[]
+  /** How closely these will be looked at. Default `auto`. */
+  readonly detail?: Detail
+  /** Most tokens that one of them may take, where that is less than the model was loaded with. */
+  readonly imageTokens?: number
+  /** Told about these pictures and the beginning; not about what is run once to be thrown away. */
+  readonly onProgress?: (
+    event: Extract<ChatEvent, { type: 'image-progressed' | 'image-encoded' | 'prompt-progressed' }>,
+  ) => void
+  readonly signal?: AbortSignal
+}
+
 export interface Model {
   readonly info: ModelInfo
   /** Defaults that the model's own generation_config sets. */
   readonly defaults: GenerationOptions
   chat(options?: ChatOptions): Chat
+  /**
+   * Makes the first question as fast as the tenth: runs everything once, which pages in weights, compiles kernels and
+   * loads the picture decoder, then encodes the pictures and computes what conversations with this system prompt begin
+   * with. Those that do copy it. The last four beginnings are kept, with the memory of their tokens. A question that is
+   * asked meanwhile takes turns with it. Rejects with an `AbortError` when the signal is aborted.
+   */
+  warmUp(options?: WarmUpOptions): Promise<void>
   /**
    * Goes on with a conversation that `chat.save` wrote, with the tokens that it would have had. Only for the same model
    * at the same precision; `readSnapshotText` has what was said in any case.

@@ -40,6 +40,7 @@ export type {
   TraceTensor,
   Usage,
   UserMessage,
+  WarmUpOptions,
   WhenFull,
 } from '../engine/types.ts'
 export type { ModelReference } from '../host/browser/file-host.ts'

@@ -38,6 +38,7 @@ export type {
   TraceTensor,
   Usage,
   UserMessage,
+  WarmUpOptions,
   WhenFull,
 } from '../engine/types.ts'
 export { EngineError, type ErrorArea, type ErrorCode } from '../shared/errors.ts'

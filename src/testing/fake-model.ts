@@ -136,6 +136,7 @@ export function createFakeModel({
       return this.chat({ messages: JSON.parse(await from.text()) as ChatTurn[] })
     },
     embed: async (texts) => texts.map((text) => ({ vector: Float32Array.of(text.length, 0.5), tokens: 3 })),
+    warmUp: async () => {},
     trace: async () => [],
     dispose: async () => open.clear(),
   }
