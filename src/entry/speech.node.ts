@@ -1,9 +1,16 @@
 /** Speech on this machine, in Node. */
 import { fileURLToPath } from 'node:url'
 import { openFile } from '../host/node/file-source.ts'
+import { createImageDecoder } from '../host/node/image-decoder.ts'
+import { createSnapshotFiles } from '../host/node/snapshot-files.ts'
 import { createNodeWorkerHost } from '../host/node/worker-host.ts'
 import { type LoadRecognizerOptions, loadRecognizerOn } from '../speech/load-recognizer.ts'
-import { type LoadVoiceOptions, loadVoiceOn } from '../speech/load-voice.ts'
+import { type LoadVoiceOptions, loadVoiceOn, type VoiceHost } from '../speech/load-voice.ts'
+import {
+  createSpeakingModels as createSpeakingModelsOn,
+  type SpeakingModels,
+  type SpeakingModelsOptions,
+} from '../speech/turns/speaking-models.ts'
 import type { Recognizer, Voice } from '../speech/types.ts'
 import { createFileHost } from './file-host.node.ts'
 
@@ -36,6 +43,13 @@ export { EngineError, type ErrorArea, type ErrorCode } from '../shared/errors.ts
 export type { LoadRecognizerOptions } from '../speech/load-recognizer.ts'
 export type { LoadVoiceOptions } from '../speech/load-voice.ts'
 export { cleanForSpeech } from '../speech/text/spoken-text.ts'
+export type { Swap } from '../speech/turns/model-turns.ts'
+export type {
+  PartReference,
+  SpeakingModels,
+  SpeakingModelsOptions,
+  SpeakingPart,
+} from '../speech/turns/speaking-models.ts'
 export type {
   AudioClip,
   AudioPlayer,
@@ -84,11 +98,32 @@ export function loadRecognizer(reference: string, options: LoadRecognizerOptions
  * await speaker.say('There is a dog on the left.')
  */
 export function loadVoice(reference: string, options: LoadVoiceOptions = {}): Promise<Voice> {
+  return loadVoiceOn(createVoiceHost(), reference, options)
+}
+
+/**
+ * A recogniser, a vision model and a voice that take turns in memory: one conversation, within `memoryLimit` bytes of
+ * weights, run state and conversation.
+ *
+ * @example
+ * const models = await createSpeakingModels({
+ *   recognizer: { reference: 'whisper-base', estimatedBytes: 110e6 },
+ *   model: { reference: 'smolvlm-500m', estimatedBytes: 330e6 },
+ *   voice: { reference: 'en_US-voice-medium.onnx', estimatedBytes: 45e6 },
+ *   memoryLimit: 400e6,
+ * })
+ * for await (const event of models.ask({ text: 'What is in front of me?', images: ['photo.jpg'] })) …
+ */
+export function createSpeakingModels(options: SpeakingModelsOptions): Promise<SpeakingModels> {
+  const host = { ...createVoiceHost(), images: createImageDecoder(), snapshots: createSnapshotFiles() }
+  return createSpeakingModelsOn(host, options)
+}
+
+function createVoiceHost(): VoiceHost {
   const letters = fileURLToPath(new URL('../../models/letters/model.safetensors', import.meta.url))
-  const host = {
+  return {
     workers: createNodeWorkerHost(),
     files: createFileHost(),
     openLetterNetwork: () => openFile(letters),
   }
-  return loadVoiceOn(host, reference, options)
 }
