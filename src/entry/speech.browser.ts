@@ -24,6 +24,15 @@ export type {
 } from '../assistant/voice-loop/loop-types.ts'
 export { readAudioFile } from '../host/browser/audio-file.ts'
 export type { ModelReference } from '../host/browser/file-host.ts'
+export { createAudioPlayer } from '../host/browser/speech/audio-player.ts'
+export { type BrowserMicrophoneOptions, createMicrophone } from '../host/browser/speech/microphone.ts'
+export {
+  createPlatformSpeaker,
+  listPlatformVoices,
+  type PlatformVoice,
+  type PlatformVoiceOptions,
+  unlockPlatformVoice,
+} from '../host/browser/speech/platform-voice.ts'
 export type { BrowserWorkerOptions } from '../host/browser/worker-host.ts'
 export { EngineError, type ErrorArea, type ErrorCode } from '../shared/errors.ts'
 export type { LoadRecognizerOptions } from '../speech/load-recognizer.ts'
