@@ -16,7 +16,7 @@ class Capture extends scope.AudioWorkletProcessor {
     this.#batch.set(samples, this.#filled)
     this.#filled += samples.length
     if (this.#filled >= BATCH) {
-      /** @type {any} */ ;(this).port.postMessage(this.#batch, [this.#batch.buffer])
+      this.port.postMessage(this.#batch, [this.#batch.buffer])
       this.#batch = new Float32Array(BATCH)
       this.#filled = 0
     }
