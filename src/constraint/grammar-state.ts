@@ -58,7 +58,7 @@ export class Grammar {
       const after = lexeme.step(state, count, byte)
       if (after < 0) continue
       const written = tracksText ? text + String.fromCharCode(byte) : ''
-      if (lexeme.goesOn(after)) {
+      if (lexeme.goesOn[after] === 1) {
         add({ head, state: after, count: lexeme.countAt(state, after, count), text: written })
       }
       if (!lexeme.accepts(after)) continue

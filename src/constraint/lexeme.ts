@@ -1,8 +1,10 @@
 /** The words of the language: what is written without another value inside, each an automaton over bytes. */
 import { type Dfa, hasNext, literalsDfa, quote, stepDfa } from './dfa.ts'
 import { LengthRule } from './length-rule.ts'
+import { isPlainByte } from './token-trie.ts'
 
 let lexemes = 0
+const PLAIN = Array.from({ length: 256 }, (_, byte) => byte).filter(isPlainByte)
 
 export class Lexeme {
   readonly id = lexemes++
@@ -11,13 +13,19 @@ export class Lexeme {
   readonly lengths: LengthRule | undefined
   /** A list of texts, which is made quickly. */
   readonly isEasy: boolean
-  readonly #goesOn: Uint8Array
+  /** 1 for states behind which a byte may follow. */
+  readonly goesOn: Uint8Array // (states)
+  /** 1 for states that plain bytes do not leave, and that are no end. */
+  readonly staysOnPlain: Uint8Array // (states)
 
   constructor(dfa: Dfa, { lengths, isEasy = false }: { lengths?: LengthRule; isEasy?: boolean } = {}) {
     this.dfa = dfa
     this.lengths = lengths
     this.isEasy = isEasy
-    this.#goesOn = Uint8Array.from(dfa.accepts, (_, state) => (hasNext(dfa, state) ? 1 : 0))
+    this.goesOn = Uint8Array.from(dfa.accepts, (_, state) => (hasNext(dfa, state) ? 1 : 0))
+    this.staysOnPlain = Uint8Array.from(dfa.accepts, (accepts, state) =>
+      accepts === 0 && PLAIN.every((byte) => stepDfa(dfa, state, byte) === state) ? 1 : 0,
+    )
   }
 
   /** The state behind a byte, -1 where it may not come. */
@@ -34,10 +42,6 @@ export class Lexeme {
 
   accepts(state: number): boolean {
     return this.dfa.accepts[state] === 1
-  }
-
-  goesOn(state: number): boolean {
-    return this.#goesOn[state] === 1
   }
 }
 

@@ -1,6 +1,7 @@
 /** Which tokens may come next: the tree of tokens is walked along with the grammar. */
 import type { Dfa } from './dfa.ts'
 import type { Grammar, GrammarState, Head, Reading } from './grammar-state.ts'
+import type { LengthRule } from './length-rule.ts'
 import type { Lexeme } from './lexeme.ts'
 import { MAX_TOKEN_BYTES, type TokenTrie } from './token-trie.ts'
 
@@ -30,7 +31,7 @@ function keyOf({ id, lengths }: Lexeme, state: number, count: number): string {
 export class WordWalks {
   readonly trie: TokenTrie
   readonly #known = new Map<Dfa, Map<string, WordWalk>>()
-  #count = 0
+  #kept = 0
   // State, count and node at each depth of the walk.
   readonly #states = new Int32Array(MAX_TOKEN_BYTES + 1)
   readonly #counts = new Int32Array(MAX_TOKEN_BYTES + 1)
@@ -46,9 +47,9 @@ export class WordWalks {
     let known = this.#known.get(lexeme.dfa)
     const walk = known?.get(key)
     if (walk) return walk
-    if (this.#count === MAX_KNOWN) {
+    if (this.#kept === MAX_KNOWN) {
       this.#known.clear()
-      this.#count = 0
+      this.#kept = 0
       known = undefined
     }
     const inside = createMask(this.trie)
@@ -58,7 +59,7 @@ export class WordWalks {
       this.#known.set(lexeme.dfa, known)
     }
     known.set(key, { inside, exits })
-    this.#count++
+    this.#kept++
     return { inside, exits }
   }
 
@@ -70,9 +71,9 @@ export class WordWalks {
     node: number,
     inside: TokenMask,
   ): number[] {
-    const { bytes, depths, ends } = this.trie
+    const { bytes, depths, ends, tokens, ids, plainBelow, reach } = this.trie
     const { table, classes, classOf, accepts } = lexeme.dfa
-    const { lengths } = lexeme
+    const { lengths, goesOn, staysOnPlain } = lexeme
     const states = this.#states
     const counts = this.#counts
     const base = node < 0 ? 0 : (depths[node] as number)
@@ -80,32 +81,47 @@ export class WordWalks {
     const exits: number[] = []
     states[base] = state
     counts[base] = count
+    // This loop is the cost of a mask: everything in it is a typed array.
     for (let at = node + 1; at < last; ) {
       const depth = depths[at] as number
       const before = states[depth - 1] as number
       const next = table[before * classes + (classOf[bytes[at] as number] as number)] as number
-      if (next < 0) {
+      if (next < 0 || (lengths && !this.#keepsLength(lengths, before, next, depth))) {
         at = ends[at] as number
         continue
-      }
-      if (lengths) {
-        const counted = counts[depth - 1] as number
-        if (!lengths.allows(next, lengths.countAt(before, next, counted))) {
-          at = ends[at] as number
-          continue
-        }
-        counts[depth] = lengths.countAt(before, next, counted)
       }
       if (accepts[next] === 1) exits.push(at)
-      if (!lexeme.goesOn(next)) {
+      if (goesOn[next] === 0) {
         at = ends[at] as number
         continue
       }
-      allow(this.trie, inside, at)
+      // Where all that follows stays in this state, it need not be looked at.
+      const after =
+        staysOnPlain[next] === 1 && plainBelow[at] === 1 && this.#hasRoom(lengths, reach[at] as number, depth)
+          ? (ends[at] as number)
+          : at + 1
+      const end = tokens[after] as number
+      for (let place = tokens[at] as number; place < end; place++) {
+        const id = ids[place] as number
+        inside[id >>> 5] = (inside[id >>> 5] as number) | (1 << (id & 31))
+      }
       states[depth] = next
-      at++
+      at = after
     }
     return exits
+  }
+
+  /** Whether so many plain characters may follow what stands at `depth`. */
+  #hasRoom(lengths: LengthRule | undefined, characters: number, depth: number): boolean {
+    if (!lengths) return true
+    return lengths.isFree && (this.#counts[depth] as number) + characters <= lengths.most
+  }
+
+  /** Whether the step to `depth` keeps the limits of length. */
+  #keepsLength(lengths: LengthRule, before: number, next: number, depth: number): boolean {
+    const count = lengths.countAt(before, next, this.#counts[depth - 1] as number)
+    this.#counts[depth] = count
+    return lengths.allows(next, count)
   }
 }
 

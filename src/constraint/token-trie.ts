@@ -12,6 +12,11 @@ export type TokenBytes = readonly (Uint8Array | undefined)[]
  */
 export const MAX_TOKEN_BYTES = 32
 
+/** ASCII characters that texts of JSON hold as they are, as most tokens do from end to end. */
+export function isPlainByte(byte: number): boolean {
+  return byte >= 0x20 && byte <= 0x7e && byte !== 0x22 && byte !== 0x5c
+}
+
 export class TokenTrie {
   /** The byte that leads to each node, and how many lead there. */
   readonly bytes: Uint8Array
@@ -22,6 +27,9 @@ export class TokenTrie {
   /** The tokens that end at node i are `ids` from `tokens[i]` to `tokens[i + 1]`. */
   readonly tokens: Int32Array
   readonly ids: Int32Array
+  /** 1 where all bytes below a node are plain, and how many of them stand behind each other at most. */
+  readonly plainBelow: Uint8Array
+  readonly reach: Uint8Array
   readonly vocabSize: number
 
   constructor(vocabulary: TokenBytes) {
@@ -57,6 +65,14 @@ export class TokenTrie {
     this.tokens = Int32Array.from([...tokens, ids.length])
     this.ends = Int32Array.from(ends)
     this.ids = Int32Array.from(ids)
+    this.plainBelow = new Uint8Array(bytes.length).fill(1)
+    this.reach = new Uint8Array(bytes.length)
+    for (let node = bytes.length - 1; node >= 0; node--) {
+      const parent = this.parents[node] as number
+      if (parent < 0) continue
+      if (!isPlainByte(bytes[node] as number) || this.plainBelow[node] === 0) this.plainBelow[parent] = 0
+      this.reach[parent] = Math.max(this.reach[parent] as number, (this.reach[node] as number) + 1)
+    }
   }
 
   /** The bytes from below `from`, -1 for the root, to `node`, each as one character. */
