@@ -27,6 +27,12 @@ export function addServeCommand(program: Command, context: CommandContext, guard
       .addOption(kvOption())
       .addOption(imageTokensOption())
       .addOption(threadsOption())
+      .option('--recognizer <model>', 'what hears, for /v1/audio/transcriptions (default: nothing)', someText)
+      .option(
+        '--voice <voice>',
+        "what speaks, for /v1/audio/speech: a system voice's name, or a voice model (default: nothing)",
+        someText,
+      )
       .option('--port <number>', '0 takes a free one', wholeNumber(0, 65535), 8321)
       .option('--host <address>', 'others than the loopback need a key', someText, '127.0.0.1')
       .option('--api-key <key>', 'clients must send it (default: ONSIGHT_API_KEY, else none)', someText)

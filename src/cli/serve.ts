@@ -1,15 +1,20 @@
 /** `onsight serve`: the local server, until it is interrupted. */
 import type { Model } from '../engine/types.ts'
-import { type RequestLogEntry, startServer } from '../entry/server.ts'
+import { type AudioServices, type RequestLogEntry, startServer } from '../entry/server.ts'
+import { createAudioDecoder } from '../host/node/audio-decoder.ts'
 import { loadOptionsOf, type ModelOptions } from './answer-options.ts'
 import type { CommandContext } from './context.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
+import { openVoice } from './open-voice.ts'
 import { type ServeMessages, serveMessagesFor } from './serve-messages.ts'
 import { Terminal, type TerminalOptions } from './terminal.ts'
 import { TINY, withModel } from './with-model.ts'
+import { withRecognizer } from './with-recognizer.ts'
 
 export interface ServeOptions extends ModelOptions, TerminalOptions {
   readonly name?: string
+  readonly recognizer?: string
+  readonly voice?: string
   readonly port: number
   readonly host: string
   readonly apiKey?: string
@@ -32,12 +37,39 @@ export function runServe(options: ServeOptions, context: CommandContext): Promis
     const messages = serveMessagesFor(context.env)
     if (terminal.showsProgress) terminal.note(messages.warmingUp)
     await model.warmUp({ signal: context.interrupts.signal })
-    return serve(model, options, context, terminal, messages)
+    return withAudio(options, context, terminal, (audio) =>
+      serve(model, audio, options, context, terminal, messages),
+    )
   })
+}
+
+/** Loads what hears and speaks, where it was asked for. */
+async function withAudio(
+  { recognizer, voice: voiceName }: ServeOptions,
+  context: CommandContext,
+  terminal: Terminal,
+  use: (audio: AudioServices | undefined) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  if (recognizer === undefined && voiceName === undefined) return use(undefined)
+  const decoder = createAudioDecoder()
+  const withVoice = async (hearing: Pick<AudioServices, 'recognizer'>): Promise<ExitCode> => {
+    if (voiceName === undefined) return use({ decoder, ...hearing })
+    const voice = await openVoice(context, terminal, await context.loadSpeech(), voiceName)
+    try {
+      return await use({ decoder, voice, ...hearing })
+    } finally {
+      await voice.dispose()
+    }
+  }
+  if (recognizer === undefined) return withVoice({})
+  return withRecognizer(context, terminal, { model: recognizer }, (loaded) =>
+    withVoice({ recognizer: loaded }),
+  )
 }
 
 async function serve(
   model: Model,
+  audio: AudioServices | undefined,
   options: ServeOptions,
   { env, interrupts }: CommandContext,
   terminal: Terminal,
@@ -56,6 +88,7 @@ async function serve(
     requestTimeoutMs: options.timeout * 1000,
     allowsRemotePictures: options.allowRemoteImages ?? false,
     ...(apiKey !== undefined && { apiKey }),
+    ...(audio && { audio }),
     log: (entry) => (options.json ? terminal.json(jsonOf(entry)) : logTo(terminal, messages, entry)),
   })
   interrupts.allowGrace(GRACE_MS)

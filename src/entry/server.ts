@@ -7,6 +7,7 @@ import { EngineError } from '../shared/errors.ts'
 
 export { createServerApp, type ServerApp } from '../server/app.ts'
 export type { RequestLogEntry, ServerAppOptions } from '../server/app-options.ts'
+export type { AudioServices } from '../server/audio-routes.ts'
 export type { RemotePictureLoader } from '../server/pictures.ts'
 
 export interface StartServerOptions extends Omit<ServerAppOptions, 'hosts' | 'loadRemotePicture'> {

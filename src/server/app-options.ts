@@ -1,6 +1,7 @@
 /** The options of the server's app, checked at the door. */
 import type { Model } from '../engine/types.ts'
 import { EngineError } from '../shared/errors.ts'
+import type { AudioServices } from './audio-routes.ts'
 import type { RemotePictureLoader } from './pictures.ts'
 
 /** One line of the log: a request that has ended. No words of questions or answers. */
@@ -36,13 +37,17 @@ export interface ServerAppOptions {
   readonly requestTimeoutMs?: number
   /** Conversations a model keeps, so that a next question costs only itself. Default 4; each holds memory. */
   readonly keptConversations?: number
+  /** Hears and speaks for clients. Default: neither. */
+  readonly audio?: AudioServices
   /** Fetches pictures from addresses. Default: they are refused. */
   readonly loadRemotePicture?: RemotePictureLoader
   readonly log?: (entry: RequestLogEntry) => void
 }
 
-export type CheckedOptions = Required<Omit<ServerAppOptions, 'apiKey' | 'loadRemotePicture' | 'log'>> &
-  Pick<ServerAppOptions, 'apiKey' | 'loadRemotePicture' | 'log'>
+export type CheckedOptions = Required<
+  Omit<ServerAppOptions, 'apiKey' | 'audio' | 'loadRemotePicture' | 'log'>
+> &
+  Pick<ServerAppOptions, 'apiKey' | 'audio' | 'loadRemotePicture' | 'log'>
 
 const COUNTS = {
   queueLength: { least: 0, otherwise: 32 },
@@ -51,11 +56,20 @@ const COUNTS = {
   keptConversations: { least: 0, otherwise: 4 },
 } as const
 
-const NAMES = ['models', 'apiKey', 'corsOrigins', 'hosts', 'loadRemotePicture', 'log', ...Object.keys(COUNTS)]
+const NAMES = [
+  'models',
+  'apiKey',
+  'corsOrigins',
+  'hosts',
+  'audio',
+  'loadRemotePicture',
+  'log',
+  ...Object.keys(COUNTS),
+]
 
 /** Throws `option/…`. */
 export function checkAppOptions(options: ServerAppOptions): CheckedOptions {
-  const { models, apiKey, corsOrigins = [], hosts = [], loadRemotePicture, log } = options
+  const { models, apiKey, corsOrigins = [], hosts = [], audio, loadRemotePicture, log } = options
   for (const name of Object.keys(options)) {
     if (!NAMES.includes(name))
       throw invalid(`There is no option "${name}" for the server; options are ${NAMES.join(', ')}.`)
@@ -83,6 +97,7 @@ export function checkAppOptions(options: ServerAppOptions): CheckedOptions {
     requestTimeoutMs: count('requestTimeoutMs'),
     keptConversations: count('keptConversations'),
     ...(apiKey !== undefined && { apiKey }),
+    ...(audio && { audio }),
     ...(loadRemotePicture && { loadRemotePicture }),
     ...(log && { log }),
   }

@@ -5,6 +5,7 @@ import { EngineError } from '../shared/errors.ts'
 import { checkContentType, checkHost, checkKey, checkOrigin } from './access.ts'
 import { Answering, type AnswerRoute } from './answering.ts'
 import { checkAppOptions, type ServerAppOptions } from './app-options.ts'
+import { AudioRoutes } from './audio-routes.ts'
 import { createChatEncoder } from './chat-encoder.ts'
 import { parseChatRequest } from './chat-request.ts'
 import { createCompletionEncoder } from './completion-encoder.ts'
@@ -45,6 +46,7 @@ const HEALTH = ['/health', '/v1/health']
 export function createServerApp(options: ServerAppOptions): ServerApp {
   const checked = checkAppOptions(options)
   const answering = new Answering(checked)
+  const audio = checked.audio && new AudioRoutes(checked.audio, checked)
   const metrics = new Metrics(answering.gauges)
   const access = { hosts: checked.hosts, corsOrigins: checked.corsOrigins, apiKey: checked.apiKey }
   const created = Math.floor(Date.now() / 1000)
@@ -99,6 +101,17 @@ export function createServerApp(options: ServerAppOptions): ServerApp {
     checkContentType(c.req.raw.headers)
     return answering.embed(c.req.raw, c.var.record)
   })
+  if (audio) {
+    app.post('/v1/audio/transcriptions', (c) => {
+      c.var.record.route = '/v1/audio/transcriptions'
+      return audio.transcribe(c.req.raw, c.var.record)
+    })
+    app.post('/v1/audio/speech', (c) => {
+      c.var.record.route = '/v1/audio/speech'
+      checkContentType(c.req.raw.headers)
+      return audio.speak(c.req.raw, c.var.record)
+    })
+  }
   app.notFound((c) => {
     throw new EngineError('server/no-route', {
       message: `There is no ${c.req.method} ${c.req.path.slice(0, 100)} here.`,
@@ -113,7 +126,10 @@ export function createServerApp(options: ServerAppOptions): ServerApp {
 
   return {
     fetch: async (request) => app.fetch(request),
-    stop: (graceMs) => answering.stop(graceMs),
+    stop: async (graceMs) => {
+      await answering.stop(graceMs)
+      audio?.stop()
+    },
   }
 }
 

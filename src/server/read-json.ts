@@ -17,7 +17,11 @@ export async function readJson(request: Request, maxBytes: number, signal: Abort
   }
 }
 
-async function readBytes(request: Request, maxBytes: number, signal: AbortSignal): Promise<Uint8Array> {
+export async function readBytes(
+  request: Request,
+  maxBytes: number,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let length = 0
   const reader = request.body?.getReader()
