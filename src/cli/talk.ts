@@ -142,10 +142,9 @@ class Talk {
 
   /** Enter speaks and ends speaking, or stops an answer; typed text is asked. */
   #listenToKeys(loop: ConversationLoop, mode: LoopMode): { close(): void } | undefined {
-    const { stdin, interrupts } = this.#context
+    const { stdin } = this.#context
     if (this.#options.input === STDIN_NAME) return undefined
     const lines = createInterface({ input: stdin, terminal: false })
-    lines.on('SIGINT', () => interrupts.raise('SIGINT'))
     lines.on('line', (line) => {
       if (line.trim() !== '') loop.ask(line.trim())
       else if (mode !== 'push-to-talk') loop.interrupt()
