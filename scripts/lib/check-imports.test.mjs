@@ -38,7 +38,7 @@ describe('checkImports', () => {
 
   it('opens single files of a folder only', () => {
     expect(problems({ ...leaf, 'models/decoder.ts': "import '../backend/check.ts'" })).toEqual([
-      'models/decoder.ts:1 models may not import backend/check.ts; it may import shared, quant, text, image, audio, formats, backend/backend.ts, backend/ops.ts',
+      'models/decoder.ts:1 models may not import backend/check.ts; it may import shared, quant, text, constraint, image, audio, formats, backend/backend.ts, backend/ops.ts, backend/cache-rows.ts',
     ])
   })
 
@@ -91,8 +91,8 @@ describe('checkImports', () => {
         'engine/load.ts': "import '../host/node/files.ts'\nimport '../entry/index.node.ts'",
       }),
     ).toEqual([
-      'engine/load.ts:1 engine may not import host; it may import shared, quant, text, image, audio, formats, convert, backend, models, generation, engine',
-      'engine/load.ts:2 engine may not import entry; it may import shared, quant, text, image, audio, formats, convert, backend, models, generation, engine',
+      'engine/load.ts:1 engine may not import host; it may import shared, quant, text, constraint, image, audio, formats, convert, backend, models, generation, engine',
+      'engine/load.ts:2 engine may not import entry; it may import shared, quant, text, constraint, image, audio, formats, convert, backend, models, generation, engine',
     ])
   })
 
