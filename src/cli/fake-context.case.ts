@@ -351,6 +351,7 @@ async function loadFake(
           calls.sent.push({ message, options, replaces: 0 })
           return say(message, options)
         },
+        cutAnswer() {},
         save: save as Chat['save'],
         dispose() {},
       }

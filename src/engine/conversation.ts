@@ -99,6 +99,27 @@ export class Conversation implements Chat {
     return this.#ask(options, () => this.#turns.slice(0, lastQuestion(this.#turns) + 1))
   }
 
+  cutAnswer(heard: string): void {
+    const { loaded } = this.#requireOpen()
+    if (this.#isBusy) throw busyError()
+    if (this.#turns.at(-1)?.message.role !== 'assistant') {
+      throw new EngineError('option/no-answer', {
+        message: 'There is no answer to be cut: the last turn is not one.',
+        hint: 'Ask something first.',
+      })
+    }
+    const kept =
+      heard === ''
+        ? this.#turns.slice(0, -2)
+        : [...this.#turns.slice(0, -1), textOnlyTurn('assistant', heard)]
+    const pictures = new Set(picturesOf(kept))
+    releasePictures(
+      loaded,
+      picturesOf(this.#turns).filter((picture) => !pictures.has(picture)),
+    )
+    this.#turns = kept
+  }
+
   /** @param list The turns that are answered, the question last. */
   async *#ask(
     options: GenerationOptions,
@@ -140,12 +161,7 @@ export class Conversation implements Chat {
   }
 
   #begin(): void {
-    if (this.#isBusy) {
-      throw new EngineError('generation/busy', {
-        message: 'The conversation is still answering, or being saved.',
-        hint: 'Wait for the end or abort it; use another conversation to ask at the same time.',
-      })
-    }
+    if (this.#isBusy) throw busyError()
     this.#isBusy = true
   }
 
@@ -254,6 +270,13 @@ interface OpenConversation {
   /** Texts are continued as they are. */
   readonly isPlain: boolean
   readonly whenFull: WhenFull
+}
+
+function busyError(): EngineError {
+  return new EngineError('generation/busy', {
+    message: 'The conversation is still answering, or being saved.',
+    hint: 'Wait for the end or abort it; use another conversation to ask at the same time.',
+  })
 }
 
 function reportsOf(pictures: readonly Picture[]): ImageReport[] {

@@ -285,6 +285,11 @@ export interface Chat {
   /** Streams another answer to the last message of the user, in place of the one that was given. */
   regenerate(options?: GenerationOptions): AsyncIterableIterator<ChatEvent>
   /**
+   * Keeps only what was heard of the last answer, when somebody interrupted it: the model then knows what was not said.
+   * An empty text takes the question back too. What was computed before stays.
+   */
+  cutAnswer(heard: string): void
+  /**
    * Writes the conversation with all that was computed of it, to go on from with `model.restore`: without `to` to a
    * `Blob`, else to a file that is replaced only when the new one is complete, or to a stream. Nothing can be asked
    * meanwhile. Pictures are kept as the model sees them, not as files.

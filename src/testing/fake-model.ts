@@ -119,6 +119,12 @@ export function createFakeModel({
           const last = turns.findLastIndex(({ role }) => role === 'user')
           return ask(turns.slice(0, last), { text: turns[last]?.text ?? '' }, generation)
         },
+        cutAnswer(heard) {
+          turns =
+            heard === ''
+              ? turns.slice(0, -2)
+              : [...turns.slice(0, -1), { role: 'assistant', text: heard, imageCount: 0 }]
+        },
         save: saveTurns,
         dispose: () => void open.delete(chat),
       }
