@@ -7,6 +7,12 @@ import type { Alternative, Place } from './grammar.ts'
 /** Values within values that may be open at once, so that nobody's parser of the answer overflows. */
 const MAX_LEVELS = 64
 
+/**
+ * Ways to read a text that are followed. Schemas that allow the same in several ways may double them with each level;
+ * each way by itself can be completed, so the others can be left out.
+ */
+const MAX_READINGS = 2048
+
 /** A word that may come next, or is being written, and what is below it. */
 export interface Head {
   readonly id: number
@@ -50,6 +56,7 @@ export class Grammar {
   advance({ readings }: GrammarState, byte: number): GrammarState | undefined {
     const next = new Map<string, Reading>()
     const add = (reading: Reading): void => {
+      if (next.size === MAX_READINGS) return
       next.set(`${reading.head.id} ${reading.state} ${reading.count} ${reading.text}`, reading)
     }
     let canEnd = false

@@ -13,7 +13,7 @@ const VOCABULARIES = [
   ['sentence-piece', '</s>'],
 ] as const
 const SCHEMAS = 120
-const ANSWERS = 4
+const ANSWERS = 3
 /** Evenly drawn tokens hardly ever close a text. */
 const MAX_TOKENS = 1500
 const LEAST_SHARE = 0.9
@@ -50,7 +50,7 @@ describe.each(VOCABULARIES)('%s', (name, stop) => {
         expect(isValid, `${JSON.stringify(schema)}\n${text}\n${ajv.errorsText(validate.errors)}`).toBe(true)
       }
     }
-    expect(answers).toBeGreaterThan(400)
+    expect(answers).toBeGreaterThan(300)
     expect(stopped / answers).toBeGreaterThan(LEAST_SHARE)
   })
 })

@@ -32,12 +32,14 @@ const ANNOTATIONS: readonly string[] = [
 ]
 /** Read by whoever puts schemas together. */
 const COMBINING: readonly string[] = ['$ref', 'allOf', 'anyOf', 'oneOf']
-const HINTS: Readonly<Record<string, string>> = {
-  nullable: 'Write "type": ["string", "null"].',
-  not: 'Say what is allowed instead.',
-  patternProperties: 'Name the properties, or use additionalProperties.',
-  uniqueItems: 'Leave it out, and check the answer.',
-}
+const HINTS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    nullable: 'Write "type": ["string", "null"].',
+    not: 'Say what is allowed instead.',
+    patternProperties: 'Name the properties, or use additionalProperties.',
+    uniqueItems: 'Leave it out, and check the answer.',
+  }),
+)
 
 export function schemaError(path: string, what: string, hint?: string): EngineError {
   return new EngineError('option/schema', {
@@ -104,7 +106,7 @@ class KeywordReader {
       if (name.startsWith('x-') || (name === '$id' && this.#path === '#')) continue
       const place = pathOf(this.#path, name)
       const reader = Object.hasOwn(this.#readers, name) ? this.#readers[name] : undefined
-      if (!reader) throw schemaError(place, 'is not supported', HINTS[name])
+      if (!reader) throw schemaError(place, 'is not supported', HINTS.get(name))
       reader(value, place)
       const type = TYPE_OF_KEYWORD[name]
       if (type) this.#facts = { ...this.#facts, meant: new Set([...this.#facts.meant, type]) }
@@ -167,7 +169,7 @@ class KeywordReader {
     minItems: (value, place) => this.#limit('array', 'least', count(value, place)),
     maxItems: (value, place) => this.#limit('array', 'most', count(value, place)),
     uniqueItems: (value, place) => {
-      if (value === true) throw schemaError(place, 'is not supported', HINTS['uniqueItems'])
+      if (value === true) throw schemaError(place, 'is not supported', HINTS.get('uniqueItems'))
       if (value !== false) throw wrong(place, 'true or false', value)
     },
   }

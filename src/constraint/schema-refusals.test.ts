@@ -15,6 +15,7 @@ describe('refused by name', () => {
         { properties: { 'a/b~': { nullable: true } } },
         "The schema's #/properties/a~1b~0/nullable is not supported.",
       ],
+      [{ constructor: 1 }, "The schema's #/constructor is not supported."],
       [{ multipleOf: 0.01 }, "The schema's #/multipleOf is supported for whole numbers only."],
       [{ format: 'iri' }, `The schema's #/format "iri" is not supported.`],
       [{ pattern: '\\b' }, "The schema's #/pattern \\b, the edge of a word, is not supported in patterns."],

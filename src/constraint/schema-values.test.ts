@@ -1,6 +1,6 @@
 /** Which values are written: lists of them, types, schemas of schemas. */
 import { describe, expect, it } from 'vitest'
-import { createGrammar, expectTexts } from './schema-texts.case.ts'
+import { createGrammar, expectTexts, stateBehind } from './schema-texts.case.ts'
 
 describe('values', () => {
   it('of a list, as JSON.stringify writes them', () => {
@@ -185,6 +185,17 @@ describe('combined schemas', () => {
       ['{"a":null}'],
       ['{}'],
     )
+  })
+
+  it('may allow the same in many ways', () => {
+    const list = { type: 'array', items: { $ref: '#' } }
+    const grammar = createGrammar({ anyOf: [list, list, { const: 1 }] })
+    const levels = 40
+    const state = stateBehind(grammar, new TextEncoder().encode('['.repeat(levels)))
+    expect(state?.readings.length).toBe(2048)
+    expect(
+      stateBehind(grammar, new TextEncoder().encode(`${'['.repeat(levels)}1${']'.repeat(levels)}`))?.canEnd,
+    ).toBe(true)
   })
 
   it('end before they are too deep for a parser', () => {

@@ -113,6 +113,14 @@ describe('a constraint', () => {
     expect(constraint.isComplete).toBe(true)
   })
 
+  it('comes to an end where a token can be read in a million ways', () => {
+    const list = { type: 'array', items: { $ref: '#' } }
+    const { constraint, size, first } = begin({ anyOf: [list, list] }, '['.repeat(20), '[[')
+    expect(allowedBy(constraint, size)).toEqual([0x5b, first, first + 1])
+    for (const id of [first + 1, first, 0x5b]) constraint.accept(id)
+    expect(allowedBy(constraint, size)).toEqual([0x5b, 0x5d, first, first + 1])
+  })
+
   it('leaves out tokens longer than it looks ahead', () => {
     const { constraint, size, first } = begin({ type: 'string' }, `"${' '.repeat(31)}`, `"${' '.repeat(32)}`)
     expect(allowedBy(constraint, size)).toEqual([0x22, first])

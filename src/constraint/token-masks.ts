@@ -1,6 +1,6 @@
 /** Which tokens may come next: the tree of tokens is walked along with the grammar. */
 import type { Dfa } from './dfa.ts'
-import type { Grammar, GrammarState, Head, Reading } from './grammar-state.ts'
+import type { Grammar, GrammarState, Head } from './grammar-state.ts'
 import type { LengthRule } from './length-rule.ts'
 import type { Lexeme } from './lexeme.ts'
 import { MAX_TOKEN_BYTES, type TokenTrie } from './token-trie.ts'
@@ -41,7 +41,7 @@ export class WordWalks {
   }
 
   /** From a place within a word, over all tokens. */
-  fromRoot({ head, state, count }: Reading): WordWalk {
+  fromRoot(head: Head, state: number, count: number): WordWalk {
     const { lexeme } = head.alternative
     const key = keyOf(lexeme, state, count)
     let known = this.#known.get(lexeme.dfa)
@@ -125,37 +125,54 @@ export class WordWalks {
   }
 }
 
+/**
+ * Ends of second and later words of a token that are followed for one mask; more only where the same can be read in very
+ * many ways. Tokens that are missed can be written as several.
+ */
+const MAX_EXITS = 20_000
+
 /** The mask of a state. */
 export function maskOf(walks: WordWalks, grammar: Grammar, { readings }: GrammarState): TokenMask {
   const mask = createMask(walks.trie)
-  for (const reading of readings) {
-    const { inside, exits } = walks.fromRoot(reading)
+  const open: Exit[] = []
+  for (const { head, state, count, text } of readings) {
+    const { inside, exits } = walks.fromRoot(head, state, count)
     for (let index = 0; index < mask.length; index++)
       mask[index] = (mask[index] as number) | (inside[index] as number)
-    for (const exit of exits) leave(walks, grammar, reading.head, reading.text, -1, exit, mask)
+    for (const node of exits) open.push(...leave(walks, grammar, { head, text, from: -1, node }, mask))
+  }
+  for (let left = MAX_EXITS; left > 0; left--) {
+    const exit = open.pop()
+    if (!exit) break
+    open.push(...leave(walks, grammar, exit, mask))
   }
   return mask
 }
 
-/** What comes behind a word that is complete at `exit` and began below `from`. */
+/** A node at which a word is complete that began below `from`; `text` is what was written of it before. */
+interface Exit {
+  readonly head: Head
+  readonly text: string
+  readonly from: number
+  readonly node: number
+}
+
+/** What comes behind a complete word: allows the tokens that end there or in the next words, and returns their ends. */
 function leave(
   walks: WordWalks,
   grammar: Grammar,
-  head: Head,
-  textBefore: string,
-  from: number,
-  exit: number,
+  { head, text, from, node }: Exit,
   mask: TokenMask,
-): void {
+): Exit[] {
   const { trie } = walks
-  const text = head.alternative.tracksText ? textBefore + trie.textTo(exit, from) : ''
-  const follow = grammar.follow(head, text)
-  if (!follow) return
-  allow(trie, mask, exit)
-  if (follow === 'end' || trie.ends[exit] === exit + 1) return
-  for (const next of follow.heads) {
-    for (const end of walks.walk(next, 0, 0, exit, mask)) leave(walks, grammar, next, '', exit, end, mask)
-  }
+  const written = head.alternative.tracksText ? text + trie.textTo(node, from) : ''
+  const follow = grammar.follow(head, written)
+  if (!follow) return []
+  allow(trie, mask, node)
+  if (follow === 'end' || trie.ends[node] === node + 1) return []
+  return follow.heads.flatMap((next) =>
+    walks.walk(next, 0, 0, node, mask).map((end) => ({ head: next, text: '', from: node, node: end })),
+  )
 }
 
 function createMask({ vocabSize }: TokenTrie): TokenMask {
