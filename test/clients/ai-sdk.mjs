@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { createOpenAI } from '@ai-sdk/openai'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
-import { generateText, streamText } from 'ai'
+import { embed, generateText, jsonSchema, Output, streamText } from 'ai'
 
 const baseURL = `${process.argv[2] ?? 'http://127.0.0.1:8321'}/v1`
 const cases = new URL('../golden/tiny-cases/', import.meta.url)
@@ -19,8 +19,21 @@ const question = {
   ],
 }
 
+const schema = jsonSchema({
+  type: 'object',
+  properties: { name: { type: 'string', maxLength: 20 }, count: { type: 'integer', minimum: 0, maximum: 9 } },
+  required: ['name', 'count'],
+  additionalProperties: false,
+})
+const compatible = createOpenAICompatible({
+  name: 'onsight',
+  baseURL,
+  includeUsage: true,
+  supportsStructuredOutputs: true,
+})
+
 for (const [name, model] of [
-  ['openai-compatible', createOpenAICompatible({ name: 'onsight', baseURL, includeUsage: true })('tiny')],
+  ['openai-compatible', compatible('tiny')],
   ['openai, chat', createOpenAI({ baseURL, apiKey: 'none' }).chat('tiny')],
   ['openai, responses', createOpenAI({ baseURL, apiKey: 'none' })('tiny')],
 ]) {
@@ -41,9 +54,23 @@ for (const [name, model] of [
   const { inputTokenDetails } = await stream.usage
   assert.ok(inputTokenDetails.cacheReadTokens > 0)
 
+  const structured = await generateText({
+    model,
+    messages: [question],
+    output: Output.object({ schema }),
+    maxRetries: 0,
+  })
+  assert.ok(structured.output.name.length <= 20 && Number.isInteger(structured.output.count))
+
   await assert.rejects(
     generateText({ model, messages: [{ role: 'user', content: 'word '.repeat(20_000) }], maxRetries: 0 }),
     { statusCode: 400, isRetryable: false },
   )
-  console.log(`${name}: answer, stream with reuse (${inputTokenDetails.cacheReadTokens} tokens known), error`)
+  console.log(
+    `${name}: answer, stream with reuse (${inputTokenDetails.cacheReadTokens} tokens known), structure, error`,
+  )
 }
+
+const { embedding, usage } = await embed({ model: compatible.embeddingModel('tiny'), value: 'A cat.' })
+assert.ok(embedding.length > 8 && usage.tokens > 0)
+console.log('openai-compatible: embedding')

@@ -5,9 +5,12 @@
 import base64
 import json
 import pathlib
+import struct
 import sys
+from typing import Annotated, Literal
 
 import openai
+import pydantic
 
 cases = pathlib.Path(__file__).parent.parent / "golden" / "tiny-cases"
 case = json.loads((cases / "cases.jsonl").read_text(encoding="utf-8").split("\n", 1)[0])
@@ -59,8 +62,31 @@ try:
 except openai.BadRequestError as error:
     assert (error.code, error.param) == ("unsupported_parameter", "n"), error
 
+class Thing(pydantic.BaseModel):
+    name: Annotated[str, pydantic.Field(max_length=20)]
+    count: Annotated[int, pydantic.Field(ge=0, le=9)]
+    colour: Literal["red", "green"] | None
+
+
+parsed = client.chat.completions.parse(model="tiny", messages=[question], response_format=Thing)
+assert isinstance(parsed.choices[0].message.parsed, Thing), parsed
+streamed = client.responses.parse(model="tiny", input=first["ask"], text_format=Thing)
+assert isinstance(streamed.output_parsed, Thing), streamed
+
+scored = client.chat.completions.create(model="tiny", messages=[question], logprobs=True, top_logprobs=2)
+tokens = scored.choices[0].logprobs.content
+assert b"".join(bytes(token.bytes) for token in tokens).decode().strip() == first["says"]
+
+vectors = [
+    client.embeddings.create(model="tiny", input=["A cat.", "A dog."], encoding_format=encoding).data[1].embedding
+    for encoding in ("float", "base64")
+]
+decoded = struct.unpack(f"<{len(vectors[0])}f", base64.b64decode(vectors[1]))
+assert vectors[0] == list(decoded), "base64 is not what float is"
+assert client.embeddings.create(model="tiny", input="A dog.").data[0].embedding == vectors[0]
+
 with client.chat.completions.create(model="tiny", messages=[question], stream=True) as leaving:
     next(iter(leaving))
 assert client.chat.completions.create(model="tiny", messages=[question]).choices[0].message.content == first["says"]
 
-print(f"openai {openai.__version__}: answer, stream with reuse ({cached} tokens known), response, error, leaving")
+print(f"openai {openai.__version__}: answer, stream with reuse ({cached} tokens known), response, error, structure, scores, embeddings, leaving")
