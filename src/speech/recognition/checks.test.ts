@@ -1,11 +1,14 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { goldenPath } from '../../../test/support/golden-model.ts'
+import { SeededRandom } from '../../../test/support/seeded-random.ts'
+import { WavDecoder } from '../../audio/wav-decoder.ts'
 import { compressionRatio, isDoubtful, isSilence } from './checks.ts'
 import type { Decoded } from './decode.ts'
+import { measureSpeech } from './measure-speech.ts'
 import { cutLoop } from './recognize-window.ts'
 
 const SURE: Decoded = { ids: [1], end: 'end', averageLogprob: -0.1, noSpeechProbability: 0.1 }
-const tone = (level: number): Float32Array =>
-  Float32Array.from({ length: 16_000 }, (_, n) => level * Math.SQRT2 * Math.sin(n / 5))
 
 describe('compressionRatio', () => {
   it.each([
@@ -36,22 +39,31 @@ describe('isDoubtful', () => {
 
 describe('isSilence', () => {
   const unsure = { ...SURE, noSpeechProbability: 0.95, averageLogprob: -0.37 } // "you", as models hear in silence
+  const never = (): Promise<number> => Promise.reject(new Error('not to be asked'))
 
-  it('needs the model to say so', () => {
-    expect(isSilence(SURE, tone(0), 0)).toBe(false)
-    expect(isSilence({ ...SURE, noSpeechProbability: 0.6, averageLogprob: -3 }, tone(0), 0)).toBe(false)
+  it('needs the model to say so', async () => {
+    expect(await isSilence(SURE, never)).toBe(false)
+    expect(await isSilence({ ...SURE, noSpeechProbability: 0.6, averageLogprob: -3 }, never)).toBe(false)
   })
 
-  it('goes by the gate where it looked, else by the level', () => {
-    expect(isSilence(unsure, tone(0.1), 0)).toBe(true)
-    expect(isSilence(unsure, tone(0.1), 0.14)).toBe(true)
-    expect(isSilence(unsure, tone(0), 2)).toBe(false)
-    expect(isSilence(unsure, tone(0.002), undefined)).toBe(true)
-    expect(isSilence(unsure, tone(0.1), undefined)).toBe(false)
+  it('needs a gate that found hardly any speech', async () => {
+    expect(await isSilence(unsure, async () => 0)).toBe(true)
+    expect(await isSilence(unsure, async () => 0.14)).toBe(true)
+    expect(await isSilence(unsure, async () => 0.2)).toBe(false)
   })
 
-  it('takes guesses for silence whatever was found', () => {
-    expect(isSilence({ ...unsure, averageLogprob: -1.5 }, tone(0.1), 5)).toBe(true)
+  it('or text that was guessed', async () => {
+    expect(await isSilence({ ...unsure, averageLogprob: -1.5 }, never)).toBe(true)
+  })
+})
+
+describe('measureSpeech', () => {
+  it('finds the speech of a clip, and none in silence and in noise', async () => {
+    const clip = new WavDecoder('ke1').push(readFileSync(goldenPath('speech/ke1.wav')))
+    expect(await measureSpeech(clip)).toBeGreaterThan(1.5)
+    expect(await measureSpeech(new Float32Array(48_000))).toBe(0)
+    const random = new SeededRandom(1)
+    expect(await measureSpeech(Float32Array.from({ length: 48_000 }, () => 0.05 * random.normal()))).toBe(0)
   })
 })
 

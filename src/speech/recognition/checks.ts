@@ -10,11 +10,6 @@ const MAX_NO_SPEECH_PROBABILITY = 0.6
 
 /** Less speech than any word takes. */
 const LITTLE_SPEECH_SECONDS = 0.15
-/** Root mean square of the loudest stretch, -50 dB: below, there is only the noise of a microphone. */
-const QUIET_LEVEL = 0.003
-/** 32 ms of 16 kHz. */
-const LEVEL_SAMPLES = 512
-
 /** Whether `text` is to be decoded again in another way. */
 export async function isDoubtful({ end, averageLogprob }: Decoded, text: string): Promise<boolean> {
   if (end !== 'end' || averageLogprob < MIN_AVERAGE_LOGPROB) return true
@@ -25,26 +20,14 @@ export async function isDoubtful({ end, averageLogprob }: Decoded, text: string)
  * Whether nobody spoke. The model's own word is not enough, since it also holds for text that is right; that it was
  * guessing must come to it, or that there was hardly any speech.
  *
- * @param speechSeconds What a voice gate found; undefined: unknown, then the level decides.
+ * @param measureSpeech Seconds of speech that a voice gate finds; asked only where it matters.
  */
-export function isSilence(
+export async function isSilence(
   { noSpeechProbability, averageLogprob }: Decoded,
-  samples: Float32Array,
-  speechSeconds: number | undefined,
-): boolean {
+  measureSpeech: () => Promise<number>,
+): Promise<boolean> {
   if (noSpeechProbability <= MAX_NO_SPEECH_PROBABILITY) return false
-  if (averageLogprob < MIN_AVERAGE_LOGPROB) return true
-  return speechSeconds === undefined ? isQuiet(samples) : speechSeconds < LITTLE_SPEECH_SECONDS
-}
-
-function isQuiet(samples: Float32Array): boolean {
-  for (let first = 0; first < samples.length; first += LEVEL_SAMPLES) {
-    const frame = samples.subarray(first, first + LEVEL_SAMPLES)
-    let energy = 0
-    for (const sample of frame) energy += sample * sample
-    if (Math.sqrt(energy / frame.length) > QUIET_LEVEL) return false
-  }
-  return true
+  return averageLogprob < MIN_AVERAGE_LOGPROB || (await measureSpeech()) < LITTLE_SPEECH_SECONDS
 }
 
 /** Bytes of the text over bytes of it compressed by zlib. */

@@ -31,8 +31,8 @@ export interface WindowRequest {
   readonly language: string | undefined
   /** Tokens of earlier text, for a language that is known by then. */
   readonly contextFor: (language: string | undefined) => readonly number[]
-  readonly withTimestamps: boolean
-  readonly speechSeconds: number | undefined
+  /** Seconds of speech in the samples; asked only where it matters. */
+  readonly measureSpeech: () => Promise<number>
   readonly draft?: readonly number[]
   /** Decode once and look at nothing: for text that will be replaced soon. */
   readonly isPartial?: boolean
@@ -87,7 +87,8 @@ export async function recognizeWindow(parts: WhisperParts, request: WindowReques
       tokens,
       language: language?.code,
       context: request.contextFor(language?.code),
-      withTimestamps: request.withTimestamps,
+      // They tie the text to the sound: without them one trimmed sound in ten ends in a loop (docs/speech.md).
+      withTimestamps: true,
       temperature,
       maxTokens,
       draft,
@@ -106,7 +107,7 @@ export async function recognizeWindow(parts: WhisperParts, request: WindowReques
       lap('encodeMs')
     }
     const decoded = await attempt(temperature, attempts.length === 0 ? (request.draft ?? []) : [])
-    if (isSilence(decoded, samples, request.speechSeconds)) return finish([], false)
+    if (await isSilence(decoded, request.measureSpeech)) return finish([], false)
     const text = parts.tokenizer.decode(decoded.ids.filter((id) => id < tokens.endOfText))
     if (request.isPartial || !(await isDoubtful(decoded, text)))
       return finish(decoded.ids, temperature <= MAX_CONTEXT_TEMPERATURE)

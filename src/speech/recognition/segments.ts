@@ -23,11 +23,15 @@ export const TIMESTAMP_SECONDS = 0.02
 /** Least step from window to window, so that a file always comes to its end. */
 const MIN_STEP_SECONDS = 1
 
-/** @param windowSeconds Length of the sound in the window. */
+/**
+ * @param windowSeconds Length of the sound in the window.
+ * @param isLast Nothing follows, so that no text is cut by the window's end.
+ */
 export function splitSegments(
   ids: readonly number[],
   { firstTimestamp }: Pick<WhisperTokens, 'firstTimestamp'>,
   windowSeconds: number,
+  isLast: boolean,
 ): HeardWindow {
   const isTimestamp = (index: number): boolean => (ids[index] ?? -1) >= firstTimestamp
   const timeAt = (index: number): number => ((ids[index] as number) - firstTimestamp) * TIMESTAMP_SECONDS
@@ -45,17 +49,15 @@ export function splitSegments(
       heardSeconds: windowSeconds,
     }
   }
-  const bounds = endsWithOne ? [...cuts, ids.length] : cuts
+  const endsWhole = endsWithOne || isLast
+  const bounds = endsWhole ? [...cuts, ids.length] : cuts
   const segments = bounds.map((bound, index): TokenSegment => {
     const from = bounds[index - 1] ?? 0
-    return {
-      start: timeAt(from),
-      end: Math.min(timeAt(bound - 1), windowSeconds),
-      ids: textOf(ids.slice(from, bound), firstTimestamp),
-    }
+    const end = isTimestamp(bound - 1) ? Math.min(timeAt(bound - 1), windowSeconds) : windowSeconds
+    return { start: timeAt(from), end, ids: textOf(ids.slice(from, bound), firstTimestamp) }
   })
   // What comes behind the last pair was cut by the window's end and is heard again.
-  const heard = endsWithOne ? windowSeconds : timeAt((bounds.at(-1) as number) - 1)
+  const heard = endsWhole ? windowSeconds : timeAt((bounds.at(-1) as number) - 1)
   return {
     segments: keepSpoken(segments),
     ids: ids.slice(0, bounds.at(-1)),

@@ -5,6 +5,7 @@ import type { TranscriptFinished, TranscriptSegment } from '../types.ts'
 import { type ConvertScript, loadScriptConverter, scriptContext } from './chinese-script.ts'
 import { type DetectedLanguage, maxContextTokens } from './decode.ts'
 import { type ChineseScript, formatLanguage } from './languages.ts'
+import { measureSpeech } from './measure-speech.ts'
 import {
   recognizeWindow,
   type WhisperParts,
@@ -93,26 +94,17 @@ export class Transcription {
     { onText, draft }: { onText?: (text: string) => void; draft?: readonly number[] } = {},
   ): Promise<readonly TranscriptSegment[]> {
     const { tokens, tokenizer } = this.#parts
-    const isOnlyWindow = this.#samples.dropped === 0 && !this.hasWindow
-    const withTimestamps = this.#settings.withTimestamps || !isOnlyWindow
+    const isLast = !this.hasWindow
     const samples = this.#samples.first(this.#windowSamples)
     const result = await this.#recognize({
       samples,
-      withTimestamps,
-      // The gate looked at the whole sound.
-      speechSeconds: isOnlyWindow ? this.#settings.speechSeconds : undefined,
-      ...(withTimestamps || draft === undefined ? {} : { draft }),
+      measureSpeech: () => this.#measureSpeech(samples, isLast),
+      ...(draft && { draft }),
       ...(onText && { onTokens: (ids: readonly number[]) => onText(this.#decode(ids).trim()) }),
       signal,
     })
     const windowSeconds = samples.length / MEL_SAMPLE_RATE
-    const { segments, ids, heardSeconds } = withTimestamps
-      ? splitSegments(result.ids, tokens, windowSeconds)
-      : {
-          segments: [{ start: 0, end: windowSeconds, ids: result.ids }],
-          ids: result.ids,
-          heardSeconds: windowSeconds,
-        }
+    const { segments, ids, heardSeconds } = splitSegments(result.ids, tokens, windowSeconds, isLast)
     this.#lastLanguage = result.language
     if (result.ids.length > 0) this.#language ??= result.language
     // With its timestamps: a model that reads text without them stops writing them.
@@ -128,10 +120,10 @@ export class Transcription {
 
   /** Guesses at the window that is still filling up. Returns its tokens for the next guess to start from. */
   async guess(draft: readonly number[], signal: AbortSignal | undefined): Promise<readonly number[]> {
+    const samples = this.#samples.first(this.#windowSamples)
     const { ids } = await this.#recognize({
-      samples: this.#samples.first(this.#windowSamples),
-      withTimestamps: false,
-      speechSeconds: this.#settings.speechSeconds,
+      samples,
+      measureSpeech: () => this.#measureSpeech(samples, false),
       draft,
       isPartial: true,
       signal,
@@ -141,7 +133,7 @@ export class Transcription {
 
   /** Text of all segments and of the guess behind them. */
   textWith(guess: readonly number[]): string {
-    return this.#convert(this.#text + this.#parts.tokenizer.decode(guess)).trim()
+    return (this.#convert(this.#text) + this.#decode(guess)).trim()
   }
 
   finish(finishReason: TranscriptFinished['finishReason']): TranscriptFinished {
@@ -176,6 +168,12 @@ export class Transcription {
     this.#encodeMs += result.encodeMs
     this.#decodeMs += result.decodeMs
     return result
+  }
+
+  /** What the caller's gate found holds for a sound that fits into one window. */
+  async #measureSpeech(samples: Float32Array, isLast: boolean): Promise<number> {
+    const known = isLast && this.#samples.dropped === 0 ? this.#settings.speechSeconds : undefined
+    return known ?? measureSpeech(samples)
   }
 
   async #loadConverter(): Promise<void> {
