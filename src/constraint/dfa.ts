@@ -24,22 +24,25 @@ export interface Partition {
 /** A class for each stretch of bytes between bounds. */
 export function partitionAt(bounds: readonly number[]): Partition {
   const starts = new Set(bounds)
-  return partitionBy((byte) => (starts.has(byte) ? byte : undefined), true)
+  let start = 0
+  return partitionBy((byte) => {
+    if (starts.has(byte)) start = byte
+    return start
+  })
 }
 
 /** The coarsest partition that tells apart what either of two does. */
 export function refine(a: Uint8Array, b: Uint8Array): Partition {
-  return partitionBy((byte) => (a[byte] as number) * 256 + (b[byte] as number), false)
+  return partitionBy((byte) => (a[byte] as number) * 256 + (b[byte] as number))
 }
 
-function partitionBy(labelOf: (byte: number) => number | undefined, carries: boolean): Partition {
+/** @param labelOf Asked for each byte in order. */
+function partitionBy(labelOf: (byte: number) => number): Partition {
   const classOf = new Uint8Array(256)
   const samples: number[] = []
   const known = new Map<number, number>()
-  let carried = -1
   for (let byte = 0; byte < 256; byte++) {
-    const label = labelOf(byte) ?? carried
-    if (carries) carried = label
+    const label = labelOf(byte)
     let index = known.get(label)
     if (index === undefined) {
       index = samples.push(byte) - 1

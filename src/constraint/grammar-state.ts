@@ -22,7 +22,6 @@ export interface Head {
 
 /** A place with those that follow when it is complete. The same stacks are the same objects. */
 export interface Stack {
-  readonly place: Place
   readonly below: Stack | undefined
   readonly heads: readonly Head[]
 }
@@ -105,7 +104,6 @@ export class Grammar {
     const nextHead = (alternative: Alternative): Head => ({ id: this.#heads++, alternative, below })
     let heads: readonly Head[] | undefined
     return {
-      place,
       below,
       // Listed when asked for: a place may follow itself without end.
       get heads() {

@@ -14,10 +14,7 @@ export interface Alternative {
   follow(text: string): readonly Place[] | undefined
 }
 
-let places = 0
-
 export class Place {
-  readonly id = places++
   readonly #list: () => readonly Alternative[]
   #alternatives: readonly Alternative[] | undefined
 

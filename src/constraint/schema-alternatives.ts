@@ -119,7 +119,7 @@ export class SchemaSource {
 }
 
 export function keyOf(parts: readonly SchemaPart[]): string {
-  return parts.map(({ path }) => path).join(' ')
+  return JSON.stringify(parts.map(({ path }) => path))
 }
 
 function unescapePointer(name: string): string {

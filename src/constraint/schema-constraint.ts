@@ -94,11 +94,6 @@ export class SchemaConstraint {
     return this.#state.canEnd && this.#state.readings.length === 0
   }
 
-  /** The answer is whole; more may follow, such as another digit. */
-  get canEnd(): boolean {
-    return this.#state.canEnd
-  }
-
   /** Sets the logits of all tokens that may not come next to -Infinity. Throws `text/vocabulary` when none may. */
   restrict(logits: Float32Array): void {
     const { walks, stopTokens } = this.#setting

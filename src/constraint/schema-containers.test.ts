@@ -91,6 +91,20 @@ describe('objects', () => {
   })
 
   it('may have strange names', () => {
+    // Paths of these parts, written one after the other, would look the same.
+    expectTexts(
+      {
+        type: 'object',
+        properties: {
+          'x #': { properties: { y: { const: 1 } } },
+          z: { allOf: [{ $ref: '#/properties/x' }, { $ref: '#/properties/y' }] },
+          x: true,
+          y: { const: 2 },
+        },
+      },
+      ['{"x #":{"y":1},"z":2}'],
+      ['{"x #":{"y":2}}', '{"z":1}'],
+    )
     expectTexts(
       { properties: { 'a"b': {}, 'c\n': {}, größe: {}, '\u2028': {} }, type: 'object' },
       ['{"a\\"b":1}', '{"c\\n":1}', '{"größe":1}', '{"\u2028":1}'],

@@ -30,6 +30,8 @@ const ANNOTATIONS: readonly string[] = [
   'contentMediaType',
   'contentEncoding',
 ]
+/** Values of one enum, each of which is compared with what else is said. Long real ones have some thousand. */
+const MAX_VALUES = 10_000
 /** Read by whoever puts schemas together. */
 const COMBINING: readonly string[] = ['$ref', 'allOf', 'anyOf', 'oneOf']
 const HINTS: ReadonlyMap<string, string> = new Map(
@@ -118,6 +120,7 @@ class KeywordReader {
     type: (value, place) => this.#readType(value, place),
     enum: (value, place) => {
       if (!Array.isArray(value) || value.length === 0) throw wrong(place, 'a list that is not empty', value)
+      if (value.length > MAX_VALUES) throw schemaError(place, `has more than ${MAX_VALUES} values`)
       this.#add({ values: value })
     },
     const: (value) => this.#add({ values: [value] }),

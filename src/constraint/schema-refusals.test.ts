@@ -26,6 +26,10 @@ describe('refused by name', () => {
       [{ minLength: -1 }, "The schema's #/minLength must be a whole number of at least 0; found -1."],
       [{ minimum: '1' }, `The schema's #/minimum must be a number; found "1".`],
       [{ exclusiveMinimum: true }, "The schema's #/exclusiveMinimum must be a number; found true."],
+      [
+        { enum: Array.from({ length: 10_001 }, (_, value) => value) },
+        "The schema's #/enum has more than 10000 values.",
+      ],
       [{ enum: [] }, "The schema's #/enum must be a list that is not empty; found []."],
       [{ required: 'a' }, `The schema's #/required must be a list of names; found "a".`],
       [{ properties: [] }, "The schema's #/properties must be an object; found []."],
