@@ -70,7 +70,10 @@ describe('an answer by a schema', () => {
     const { logprobs, tokenIds } = await ask(tiny().chat(), 'Is it?', options)
     expect(logprobs!.map(({ id }) => id)).toEqual(tokenIds)
     const free = await ask(tiny().chat(), 'Is it?', { logprobs: 3, maxTokens: 1 })
-    expect(logprobs![0]!.top).toEqual(free.logprobs![0]!.top)
+    // The same prompt may be computed in other passes, whose sums differ in the last places.
+    expect(logprobs![0]!.top).toEqual(
+      free.logprobs![0]!.top.map((token) => ({ ...token, logprob: expect.closeTo(token.logprob, 3) })),
+    )
   })
 
   it('is part of the conversation like any other', async () => {
