@@ -149,7 +149,14 @@ describe('scores', () => {
     }
     const streamed = await client.chat.completions.stream(request).finalChatCompletion()
     const whole = await client.chat.completions.create(request)
-    expect(streamed.choices[0]!.logprobs).toEqual(whole.choices[0]!.logprobs)
+    // The second prompt is known already; what is computed in other passes differs in the last places.
+    expect(streamed.choices[0]!.logprobs!.content).toEqual(
+      whole.choices[0]!.logprobs!.content!.map(({ logprob, top_logprobs, ...token }) => ({
+        ...token,
+        logprob: expect.closeTo(logprob, 3),
+        top_logprobs: top_logprobs.map((one) => ({ ...one, logprob: expect.closeTo(one.logprob, 3) })),
+      })),
+    )
   })
 
   it('of completions', async () => {
