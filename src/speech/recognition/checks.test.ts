@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { goldenPath } from '../../../test/support/golden-model.ts'
 import { SeededRandom } from '../../../test/support/seeded-random.ts'
 import { WavDecoder } from '../../audio/wav-decoder.ts'
-import { compressionRatio, isDoubtful, isSilence } from './checks.ts'
+import { compressionRatio, isDoubtful, isSilence, repeatsItself } from './checks.ts'
 import type { Decoded } from './decode.ts'
 import { measureSpeech } from './measure-speech.ts'
 import { cutLoop } from './recognize-window.ts'
@@ -54,6 +54,16 @@ describe('isSilence', () => {
 
   it('or text that was guessed', async () => {
     expect(await isSilence({ ...unsure, averageLogprob: -1.5 }, never)).toBe(true)
+  })
+})
+
+describe('repeatsItself', () => {
+  it('sees a whole that is one stretch over and over', () => {
+    expect(repeatsItself('Turn left. Turn left!')).toBe(true)
+    expect(repeatsItself('手机快没电了。手机快没电了。手机快没电了')).toBe(true)
+    expect(repeatsItself('Turn left. Turn left now.')).toBe(false)
+    expect(repeatsItself('No, no.')).toBe(false)
+    expect(repeatsItself('')).toBe(false)
   })
 })
 

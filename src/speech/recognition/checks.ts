@@ -30,6 +30,19 @@ export async function isSilence(
   return averageLogprob < MIN_AVERAGE_LOGPROB || (await measureSpeech()) < LITTLE_SPEECH_SECONDS
 }
 
+/** The least that is taken for a repetition: "no, no" is none. */
+const MIN_REPEATED_CHARACTERS = 4
+
+/** Whether the text is one stretch over and over, the commonest fault where a decoder sees little silence. */
+export function repeatsItself(text: string): boolean {
+  const letters = [...text.toLowerCase().replace(/[\s\p{P}]/gu, '')]
+  for (let period = MIN_REPEATED_CHARACTERS; period * 2 <= letters.length; period++) {
+    if (letters.length % period !== 0) continue
+    if (letters.every((letter, index) => letter === letters[index % period])) return true
+  }
+  return false
+}
+
 /** Bytes of the text over bytes of it compressed by zlib. */
 export async function compressionRatio(text: string): Promise<number> {
   const bytes = new TextEncoder().encode(text)

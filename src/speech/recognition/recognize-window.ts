@@ -5,7 +5,7 @@
 import { MEL_SAMPLE_RATE } from '../../audio/whisper-mel.ts'
 import type { WhisperModel } from '../../models/whisper/whisper.ts'
 import type { Tokenizer } from '../../text/tokenizer/tokenizer.ts'
-import { isDoubtful, isSilence } from './checks.ts'
+import { isDoubtful, isSilence, repeatsItself } from './checks.ts'
 import {
   type Decoded,
   type DetectedLanguage,
@@ -109,8 +109,9 @@ export async function recognizeWindow(parts: WhisperParts, request: WindowReques
     const decoded = await attempt(temperature, attempts.length === 0 ? (request.draft ?? []) : [])
     if (await isSilence(decoded, request.measureSpeech)) return finish([], false)
     const text = parts.tokenizer.decode(decoded.ids.filter((id) => id < tokens.endOfText))
-    if (request.isPartial || !(await isDoubtful(decoded, text)))
-      return finish(decoded.ids, temperature <= MAX_CONTEXT_TEMPERATURE)
+    const isTrimmed = attempts.length === 0 && trimmed < whole
+    const isBad = (isTrimmed && repeatsItself(text)) || (await isDoubtful(decoded, text))
+    if (request.isPartial || !isBad) return finish(decoded.ids, temperature <= MAX_CONTEXT_TEMPERATURE)
     attempts.push(decoded)
   }
   return finish(chooseLeastBad(attempts), false)

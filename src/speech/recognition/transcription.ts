@@ -13,11 +13,14 @@ import {
   type WindowResult,
 } from './recognize-window.ts'
 import { SampleWindow } from './sample-window.ts'
-import { splitSegments, type TokenSegment } from './segments.ts'
+import { type HeardWindow, splitSegments, type TokenSegment } from './segments.ts'
 import { SAMPLES_PER_POSITION } from './spectrogram.ts'
 
 /** A rest that is shorter holds no word. */
 const MIN_SECONDS = 0.1
+
+/** Models stop early now and then, with a sentence still to come; shorter rests hold none. */
+const MIN_REST_SECONDS = 1
 
 /** What a transcript was asked for, checked. */
 export interface TranscriptSettings {
@@ -93,7 +96,7 @@ export class Transcription {
     signal: AbortSignal | undefined,
     { onText, draft }: { onText?: (text: string) => void; draft?: readonly number[] } = {},
   ): Promise<readonly TranscriptSegment[]> {
-    const { tokens, tokenizer } = this.#parts
+    const { tokenizer } = this.#parts
     const isLast = !this.hasWindow
     const samples = this.#samples.first(this.#windowSamples)
     const result = await this.#recognize({
@@ -103,8 +106,7 @@ export class Transcription {
       ...(onText && { onTokens: (ids: readonly number[]) => onText(this.#decode(ids).trim()) }),
       signal,
     })
-    const windowSeconds = samples.length / MEL_SAMPLE_RATE
-    const { segments, ids, heardSeconds } = splitSegments(result.ids, tokens, windowSeconds, isLast)
+    const { segments, ids, heardSeconds } = await this.#split(result.ids, samples, isLast)
     this.#lastLanguage = result.language
     if (result.ids.length > 0) this.#language ??= result.language
     // With its timestamps: a model that reads text without them stops writing them.
@@ -168,6 +170,17 @@ export class Transcription {
     this.#encodeMs += result.encodeMs
     this.#decodeMs += result.decodeMs
     return result
+  }
+
+  /** Segments, and how far the window was heard: not beyond the last of them where speech follows. */
+  async #split(ids: readonly number[], samples: Float32Array, isLast: boolean): Promise<HeardWindow> {
+    const windowSeconds = samples.length / MEL_SAMPLE_RATE
+    const heard = splitSegments(ids, this.#parts.tokens, windowSeconds, isLast)
+    const end = heard.segments.at(-1)?.end ?? windowSeconds
+    const isCut = heard.heardSeconds < windowSeconds
+    if (isCut || end < MIN_REST_SECONDS || windowSeconds - end < MIN_REST_SECONDS) return heard
+    const rest = samples.subarray(Math.round(end * MEL_SAMPLE_RATE))
+    return (await measureSpeech(rest)) < MIN_REST_SECONDS / 2 ? heard : { ...heard, heardSeconds: end }
   }
 
   /** What the caller's gate found holds for a sound that fits into one window. */
