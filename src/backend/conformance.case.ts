@@ -15,6 +15,7 @@ import { matrixCases } from './conformance/matrix-cases.case.ts'
 import { MEMORY_CASES } from './conformance/memory-cases.case.ts'
 import type { ConformanceCase } from './conformance/op-case.case.ts'
 import { ORDER_CASES } from './conformance/order-cases.case.ts'
+import { ROW_BITS_CASES } from './conformance/row-bits-cases.case.ts'
 import { rowCases } from './conformance/row-cases.case.ts'
 import { soundCases } from './conformance/sound-cases.case.ts'
 import { OPS, type OpName } from './ops.ts'
@@ -36,7 +37,7 @@ export function runConformance(
   createBackend: () => Promise<Backend>,
   { skip = {} }: ConformanceOptions = {},
 ): void {
-  const behaviours = [...ORDER_CASES, ...MEMORY_CASES]
+  const behaviours = [...ORDER_CASES, ...MEMORY_CASES, ...ROW_BITS_CASES]
   const cases = [...matrixCases(), ...matmulCases(), ...rowCases(), ...soundCases(), ...attentionCases()]
   const skipped = cases.filter(({ op }) => skip[op] !== undefined).length
   const expectedRuns = cases.length - skipped + behaviours.length

@@ -146,7 +146,10 @@ export const OPS = {
     work: { over: 'rows', per: 1 },
     tolerance: 0,
   },
-  /** Linear layer on int8 activations from `quantizeRows` and a quantised matrix; int32 sums per block, float32 across. */
+  /**
+   * Linear layer on int8 activations from `quantizeRows` and a quantised matrix; int32 sums per block, float32 across.
+   * The bits of a row do not depend on how many rows there are.
+   */
   matmulQuantized: {
     args: {
       type: 'type',
@@ -162,7 +165,7 @@ export const OPS = {
     work: { over: 'n', per: 8, together: 20 },
     tolerance: F32_REDUCTION,
   },
-  /** Linear layer in float32 on a matrix of type F32, F16 or BF16. */
+  /** Linear layer in float32 on a matrix of type F32, F16 or BF16; bits of rows as in `matmulQuantized`. */
   matmulFloat: {
     args: {
       type: 'type',

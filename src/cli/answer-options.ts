@@ -17,6 +17,7 @@ const PRECISIONS: readonly PrecisionName[] = ['f32', 'q8', 'q4', 'auto']
 /** What the generator of random numbers takes. */
 const MAX_SEED = 2 ** 32 - 1
 const WHEN_FULL: readonly WhenFull[] = ['drop-oldest', 'summarise', 'stop']
+const SPECULATION: readonly NonNullable<GenerationOptions['speculation']>[] = ['auto', 'off']
 const DETAILS: readonly Detail[] = ['low', 'auto', 'high']
 
 export interface ModelOptions {
@@ -42,6 +43,7 @@ export interface AnswerOptions extends ModelOptions, TerminalOptions {
   readonly seed?: number
   readonly stop?: readonly string[]
   readonly ignoreEos?: boolean
+  readonly speculation?: GenerationOptions['speculation']
   /** Path of a file. */
   readonly schema?: string
   readonly choices?: readonly string[]
@@ -80,6 +82,12 @@ export function addAnswerOptions(command: Command): Command {
     .option('--seed <number>', 'same seed, same text', wholeNumber(0, MAX_SEED))
     .option('--stop <text>', 'ends the answer where it appears; may be given several times', collectTexts)
     .option('--ignore-eos', "go on after the model's stop tokens")
+    .addOption(
+      new Option(
+        '--speculation <mode>',
+        'off: never compute guessed tokens ahead; changes the speed only (default: auto)',
+      ).choices(SPECULATION),
+    )
     .addOption(
       new Option('--schema <file>', 'the answer is JSON that satisfies the JSON Schema of this file')
         .argParser(someText)
@@ -167,6 +175,7 @@ const GENERATION_KEYS = [
   'seed',
   'stop',
   'ignoreEos',
+  'speculation',
   'choices',
   'detail',
 ] as const satisfies readonly (keyof AnswerOptions & keyof GenerationOptions)[]

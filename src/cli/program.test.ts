@@ -106,6 +106,7 @@ describe('help', () => {
         '--seed',
         '--stop',
         '--ignore-eos',
+        '--speculation',
         '--schema',
         '--choices',
         '--image-tokens',

@@ -13,13 +13,17 @@ export function describeTurn(
   trimmed: readonly ContextTrimmed[] = [],
 ): Record<string, unknown> {
   const { promptTokens, imageTokens, cachedTokens, completionTokens } = answer.usage
+  const { draftedTokens, acceptedTokens } = answer.usage
   const { imageEncodeMs, prefillMs, firstTokenMs, tokensPerSecond } = answer.timings
   const images = answer.images.map(describeImage)
   return {
     text: answer.text,
     tokenIds: answer.tokenIds,
     finishReason: answer.finishReason,
-    usage: { promptTokens, imageTokens, cachedTokens, completionTokens },
+    usage: {
+      ...{ promptTokens, imageTokens, cachedTokens, completionTokens },
+      ...(draftedTokens !== undefined && { draftedTokens, acceptedTokens }),
+    },
     timings: {
       loadMs: round(loadMs),
       imageEncodeMs: round(imageEncodeMs),

@@ -73,7 +73,7 @@ class BenchConversation {
 
   async answer(): Promise<void> {
     for (let token = 0; token < ANSWER_TOKENS; token++) {
-      await this.#session.step(this.#token(this.#session.length), this.#signal)
+      await this.#session.step(this.#token(this.#session.length), [], this.#signal)
     }
   }
 

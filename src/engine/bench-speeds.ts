@@ -96,7 +96,7 @@ async function decode(
   for (let step = 0; step < tokens; step++) {
     decoder.run({ ids: Int32Array.of(id), replacements: [], position: position + step, cache, want: 'last' })
     const logits = new Float32Array(
-      (await backend.read(decoder.logits, decoder.logits.byteLength, signal)).buffer,
+      (await backend.read(decoder.logits, decoder.config.vocabSize * 4, signal)).buffer,
     )
     id = logits.indexOf(Math.max(...logits.subarray(0, 64)))
   }

@@ -207,7 +207,7 @@ export class FullPrecisionModel {
       let id = argmax(step.value)
       ids.push(id)
       while (ids.length < MAX_OWN_TOKENS && !text.stopTokens.has(id)) {
-        id = argmax(await session.step(id, signal))
+        id = argmax((await session.step(id, [], signal)).logits)
         ids.push(id)
       }
       return ids

@@ -39,6 +39,7 @@ export const GENERATION_RULES = {
     says: 'a list of texts that are not empty',
   },
   ignoreEos: FLAG_RULE,
+  speculation: choiceRule(['auto', 'off']),
   logprobs: wholeNumberRule(0, MAX_LOGPROBS, `a whole number from 0 to ${MAX_LOGPROBS}`),
   responseSchema: ANY_RULE, // read by its compiler
   choices: {
@@ -74,6 +75,7 @@ export function resolveGenerationOptions(
     seed: merged.seed ?? Math.floor(Math.random() * 2 ** 32),
     stop: merged.stop ?? [],
     ignoreEos: merged.ignoreEos ?? false,
+    speculation: merged.speculation ?? 'auto',
     logprobs: merged.logprobs,
     signal: merged.signal,
   }

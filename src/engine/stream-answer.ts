@@ -61,7 +61,7 @@ export async function* streamAnswer({
         answer,
         ids,
         event.reason,
-        { ...usage, cachedTokens: cachedTokens ?? 0 },
+        { ...usage, cachedTokens: cachedTokens ?? 0, ...event.drafts },
         images,
       )
       yield {

@@ -168,7 +168,7 @@ async function traceGreedy(loaded: LoadedModel, prompt: Prompt, count: number): 
     for (let index = 0; index < count; index++) {
       const id = argmax(logits)
       ids[index] = id
-      if (index + 1 < count) logits = await session.step(id)
+      if (index + 1 < count) logits = (await session.step(id)).logits
     }
   } finally {
     session.dispose()

@@ -3,6 +3,7 @@ import { isAbortError } from '../shared/abort.ts'
 import { createStopStringFilter } from '../text/stop-strings.ts'
 import type { Tokenizer } from '../text/tokenizer/tokenizer.ts'
 import { createAnswerDecoder } from './answer-decoder.ts'
+import { AnswerSteps, type DraftCounts, type Speculation } from './answer-steps.ts'
 import { createRepetitionGuard } from './repetition-guard.ts'
 import type { ChoiceProbability } from './score-choices.ts'
 import { type ChoiceOptions, TokenChooser, type TokenConstraint } from './token-choice.ts'
@@ -16,6 +17,7 @@ export interface GenerateOptions extends ChoiceOptions {
   readonly stop: readonly string[]
   /** Go on after stop tokens, and let loops run: for measuring. */
   readonly ignoreEos: boolean
+  readonly speculation: Speculation
   readonly signal: AbortSignal | undefined
 }
 
@@ -50,6 +52,8 @@ export type GenerateEvent =
       readonly type: 'ended'
       readonly reason: EndReason
       readonly text: string
+      /** Tokens that were guessed, and those of them that came. */
+      readonly drafts?: DraftCounts
       /** Where the answer was one of a few. */
       readonly choices?: readonly ChoiceProbability[]
     }
@@ -63,10 +67,20 @@ export async function* generate(request: GenerateRequest): AsyncGenerator<Genera
   const decoder = createAnswerDecoder(tokenizer, prompt, isContinuation)
   const stops = createStopStringFilter(options.stop)
   const guard = createRepetitionGuard()
+  const steps = new AnswerSteps(session, prompt.ids, {
+    contextLength,
+    speculation: options.speculation,
+  })
   const answer: number[] = []
+  const ended = (reason: EndReason, text: string): GenerateEvent => ({
+    type: 'ended',
+    reason,
+    text,
+    drafts: steps.counts,
+  })
   const end = (reason: EndReason): GenerateEvent => {
     const { emit, stopped } = stops.push(decoder.flush())
-    return { type: 'ended', reason: stopped ? 'stop-string' : reason, text: emit + stops.flush() }
+    return ended(stopped ? 'stop-string' : reason, emit + stops.flush())
   }
   try {
     let logits = yield* prefill(session, prompt, signal)
@@ -81,7 +95,7 @@ export async function* generate(request: GenerateRequest): AsyncGenerator<Genera
       const { emit, stopped } = stops.push(decoder.push(id))
       yield { type: 'token', id, text: emit, score }
       if (stopped) {
-        yield { type: 'ended', reason: 'stop-string', text: '' }
+        yield ended('stop-string', '')
         return
       }
       if (chooser.isComplete) {
@@ -100,10 +114,11 @@ export async function* generate(request: GenerateRequest): AsyncGenerator<Genera
           return
         }
         chooser.see(shorter.ids)
+        steps.restart(shorter.ids)
         logits = yield* prefill(session, shorter, signal)
         continue
       }
-      logits = await session.step(id, signal)
+      logits = await steps.next(id, signal)
     }
   } catch (error) {
     if (!isAbortError(error)) throw error

@@ -1,5 +1,6 @@
 /** A sequence of tokens with its keys and values: what a conversation has computed so far, token by token. */
 import type { BufferRef } from '../backend/backend.ts'
+import { FEW_QUERIES } from '../backend/cache-rows.ts'
 import type { CacheRange, KvCache, KvType } from '../models/blocks/kv-cache.ts'
 import type { LanguageModel } from '../models/language-model.ts'
 import type { EmbeddingRows } from '../models/llama/decoder.ts'
@@ -29,6 +30,12 @@ export interface PrefillProgress {
 /** Copying fewer tokens of another sequence saves nothing. */
 const MIN_BORROWED = 16
 
+/** Logits behind a token, and the pass that made them if they were not there already. */
+export interface Step {
+  readonly logits: Float32Array // (vocabSize)
+  readonly pass: { readonly tokens: number; readonly milliseconds: number } | undefined
+}
+
 export class TokenSession {
   /** Its place in the model's queue. */
   readonly line: PassLine
@@ -38,6 +45,8 @@ export class TokenSession {
   /** What the cache holds. */
   #ids: number[] = []
   #images: ImageSpan[] = []
+  /** Tokens computed beyond these, with the logits behind each: they count once a step takes them. */
+  #ahead: { readonly id: number; readonly logits: Float32Array }[] = []
   #borrowers = 0
   #isDisposed = false
 
@@ -104,12 +113,44 @@ export class TokenSession {
     return logits as Float32Array
   }
 
-  /** Appends one token and returns the logits that follow it. */
-  async step(id: number, signal?: AbortSignal): Promise<Float32Array> {
-    const start = this.#ids.length
-    const ids: number[] = []
-    ids[start] = id
-    return (await this.#run({ ids, images: [] }, start, start + 1, true, signal)) as Float32Array
+  /**
+   * Appends one token and returns the logits that follow it.
+   *
+   * @param draft Tokens that may come next. They are computed in the same pass, as many as a pass of `FEW_QUERIES`
+   *   tokens takes, and steps that then take them in this order need none. Logits have the bits of single steps.
+   */
+  async step(id: number, draft: readonly number[] = [], signal?: AbortSignal): Promise<Step> {
+    throwIfAborted(signal)
+    const [next, ...rest] = this.#ahead
+    if (next?.id === id) {
+      this.#ids.push(id)
+      this.#ahead = rest
+      return { logits: next.logits, pass: undefined }
+    }
+    this.#ahead = []
+    return this.line.run(() => this.#compute([id, ...draft], signal), signal)
+  }
+
+  async #compute(given: readonly number[], signal: AbortSignal | undefined): Promise<Step> {
+    throwIfAborted(signal)
+    const { decoder, backend } = this.#model
+    const { vocabSize } = decoder.config
+    const ids = Int32Array.from(given.slice(0, Math.min(FEW_QUERIES, decoder.maxTokens)))
+    const position = this.#ids.length
+    await this.#cache.reserve(position + ids.length, position)
+    const start = performance.now()
+    const want = ids.length === 1 ? 'last' : 'all'
+    decoder.run({ ids, replacements: [], position, cache: this.#cache, want })
+    const bytes = await backend.read(decoder.logits, ids.length * vocabSize * 4, signal)
+    const milliseconds = performance.now() - start
+    const [first, ...others] = Array.from(ids, (id, row) => ({
+      id,
+      logits: new Float32Array(bytes.buffer, row * vocabSize * 4, vocabSize),
+    }))
+    const { id, logits } = first as { id: number; logits: Float32Array }
+    this.#ids.push(id)
+    this.#ahead = others
+    return { logits, pass: { tokens: ids.length, milliseconds } }
   }
 
   dispose(): void {
@@ -171,14 +212,14 @@ export class TokenSession {
     return this.line.run(async () => {
       throwIfAborted(signal)
       const { decoder, backend } = this.#model
-      await this.#cache.reserve(end, start)
+      await this.#cache.reserve(prompt.ids.length, start)
       const ids = Int32Array.from(prompt.ids.slice(start, end))
       const replacements = prompt.images.flatMap((span) => rowsWithin(span, start, end, decoder.config.dim))
       decoder.run({ ids, replacements, position: start, cache: this.#cache, want: last ? 'last' : 'none' })
       let logits: Float32Array | undefined
       if (last)
         logits = new Float32Array(
-          (await backend.read(decoder.logits, decoder.logits.byteLength, signal)).buffer,
+          (await backend.read(decoder.logits, decoder.config.vocabSize * 4, signal)).buffer,
         )
       else await backend.flush(signal)
       this.#ids.push(...ids)
@@ -203,6 +244,7 @@ export class TokenSession {
   }
 
   #truncate(length: number): void {
+    this.#ahead = []
     this.#ids.length = Math.min(this.#ids.length, length)
     this.#images = this.#images.filter((span) => span.at < length)
   }

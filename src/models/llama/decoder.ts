@@ -3,6 +3,7 @@
  * nothing here waits.
  */
 import type { Backend, BufferRef, DeviceBuffer } from '../../backend/backend.ts'
+import { FEW_QUERIES } from '../../backend/cache-rows.ts'
 import { quantizedByteLength } from '../../backend/ops.ts'
 import type { KvCache } from '../blocks/kv-cache.ts'
 import { createActivations, linear, type Matrix } from '../blocks/matrix.ts'
@@ -54,9 +55,9 @@ export interface DecoderPass {
   /** Position of the first token; the cache holds all before it and has room for the rest. */
   readonly position: number
   readonly cache: KvCache
-  /** `last`: logits of the last token only. `all`: of every token, to `logits`. `hidden`: none, all layers for `onHidden`. */
+  /** `last`: logits of the last token only. `all`: of every token. `hidden`: none, all layers for `onHidden`. */
   readonly want: 'none' | 'last' | 'all' | 'hidden'
-  /** Where logits go; default the decoder's own row. */
+  /** Where logits go; default the decoder's own rows, which are enough for passes of `FEW_QUERIES` tokens. */
   readonly logits?: BufferRef // f32 (rows, vocabSize)
   /** Sees the residual stream before each layer and, after the last one, behind the final norm (when `want` is `all` or `hidden`). */
   readonly onHidden?: (index: number, hidden: BufferRef) => void
@@ -79,17 +80,22 @@ export function decoderPlan(config: DecoderConfig, tokens: number) {
   } satisfies WorkspacePlan<string>
 }
 
+interface StepKeys {
+  readonly ropeCapacity: number
+  readonly byTokens: Map<number, object>
+}
+
 export class Decoder {
   readonly config: DecoderConfig
   /** Most tokens of one pass. */
   readonly maxTokens: number
-  /** Logits of the last token of a pass. */
-  readonly logits: DeviceBuffer // f32 (vocabSize)
+  /** Logits of the last token of a pass, or of all tokens of a short one. */
+  readonly logits: DeviceBuffer // f32 (FEW_QUERIES, vocabSize)
   readonly #backend: Backend
   readonly #weights: DecoderWeights
   readonly #rope: RopeTable
   readonly #state: Record<keyof ReturnType<typeof decoderPlan>, BufferRef>
-  readonly #stepKeys = new WeakMap<object, { readonly ropeCapacity: number }>()
+  readonly #stepKeys = new WeakMap<object, StepKeys>()
 
   constructor(
     backend: Backend,
@@ -104,7 +110,7 @@ export class Decoder {
     this.#weights = weights
     this.#rope = new RopeTable(backend, config.ropeFrequencies)
     this.#state = workspace.lay(decoderPlan(config, maxTokens))
-    this.logits = backend.alloc(config.vocabSize * 4)
+    this.logits = backend.alloc(FEW_QUERIES * config.vocabSize * 4)
   }
 
   /** Enqueues a pass over up to `maxTokens` tokens. */
@@ -112,22 +118,28 @@ export class Decoder {
     const { ids, position, cache } = pass
     this.#backend.write(this.#state.ids, new Uint8Array(ids.buffer, ids.byteOffset, ids.byteLength))
     this.#rope.rows(position, ids.length) // may enlarge the table, which nothing enqueued uses yet
-    if (!isPlainStep(pass)) {
+    if (!isStep(pass)) {
       this.#enqueue(pass)
       return
     }
-    const limit = Math.min(cache.capacity, this.#rope.capacity)
-    this.#backend.repeat(this.#stepKey(cache), position, limit, (at) =>
+    const limit = Math.min(cache.capacity, this.#rope.capacity) - ids.length + 1
+    this.#backend.repeat(this.#stepKey(cache, ids.length), position, limit, (at) =>
       this.#enqueue({ ...pass, position: at }),
     )
   }
 
-  /** One object for each cache and size of the table: steps on the same buffers differ in their position only. */
-  #stepKey(cache: KvCache): object {
-    const known = this.#stepKeys.get(cache.layout)
-    if (known?.ropeCapacity === this.#rope.capacity) return known
-    const key = { ropeCapacity: this.#rope.capacity }
-    this.#stepKeys.set(cache.layout, key)
+  /** One object for each cache, size of the table and number of tokens: such steps differ in their position only. */
+  #stepKey(cache: KvCache, tokens: number): object {
+    let keys = this.#stepKeys.get(cache.layout)
+    if (keys?.ropeCapacity !== this.#rope.capacity) {
+      keys = { ropeCapacity: this.#rope.capacity, byTokens: new Map() }
+      this.#stepKeys.set(cache.layout, keys)
+    }
+    let key = keys.byTokens.get(tokens)
+    if (!key) {
+      key = {}
+      keys.byTokens.set(tokens, key)
+    }
     return key
   }
 
@@ -257,7 +269,8 @@ export class Decoder {
   }
 }
 
-/** The step that answers are made of: one token, its logits, nothing else. */
-function isPlainStep({ ids, replacements, want, logits, onHidden }: DecoderPass): boolean {
-  return ids.length === 1 && replacements.length === 0 && want === 'last' && !logits && !onHidden
+/** A step that answers are made of: one or a few tokens, their logits, nothing else. */
+function isStep({ ids, replacements, want, logits, onHidden }: DecoderPass): boolean {
+  if (replacements.length > 0 || logits || onHidden) return false
+  return want === 'last' ? ids.length === 1 : want === 'all' && ids.length <= FEW_QUERIES
 }
