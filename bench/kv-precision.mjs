@@ -4,33 +4,19 @@
 //   npm run build && node bench/kv-precision.mjs
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { createWasmBackend } from '../dist/backend/wasm/wasm-backend.js'
-import { assembleModel, prepareModel } from '../dist/engine/assemble-model.js'
 import { buildChatPrompt } from '../dist/engine/build-prompt.js'
 import { measureDivergence } from '../dist/engine/divergence.js'
 import { forceAnswer } from '../dist/engine/forced-answer.js'
 import { encodeAnswer, finishPicture, setDialogues } from '../dist/engine/full-precision.js'
-import { openCheckpoint } from '../dist/engine/open-checkpoint.js'
 import { preparePicture } from '../dist/engine/picture.js'
-import { createSyntheticCheckpoint } from '../dist/engine/synthetic-checkpoint.js'
-import { PassQueue } from '../dist/generation/pass-queue.js'
 import { createRandom } from '../dist/generation/random.js'
-import { createNodeFileHost } from '../dist/host/node/file-host.js'
-import { createImageDecoder } from '../dist/host/node/image-decoder.js'
-import { createNodeWorkerHost } from '../dist/host/node/worker-host.js'
-import { loadLanguageModel } from '../dist/models/language-model.js'
-import { choosePrecision, KV_TYPES } from '../dist/models/precision.js'
-import { parseCheckpoint } from '../dist/models/registry.js'
-import { WeightLoader } from '../dist/models/weight-loader.js'
+import { loadFiles, loadShape } from './lib/load.mjs'
 
 /** @typedef {import('../dist/engine/loaded-model.js').LoadedModel} LoadedModel */
-/** @typedef {import('../dist/engine/types.js').PrecisionName} PrecisionName */
 /** @typedef {{ prompt: import('../dist/generation/token-session.js').Prompt, answer: readonly number[] }} Passage */
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const folder = `${root}test/golden/tiny-cases/`
-const files = createNodeFileHost()
-const images = createImageDecoder()
 /** Positions at the end of a random context that are compared. */
 const COMPARED = 64
 const KINDS = /** @type {const} */ (['f32', 'f16', 'q8'])
@@ -57,9 +43,20 @@ for (const precision of /** @type {const} */ (['f32', 'q4'])) {
       '256M shape',
       precision,
       `random, ${length}`,
-      syntheticOpener(precision),
+      shapeOpener(precision),
       randomPassages(length, 1),
     )
+}
+
+/** @param {string} path @param {'f32' | 'q8' | 'q4'} precision */
+function opener(path, precision) {
+  return (/** @type {typeof KINDS[number]} */ kv) => loadFiles(path, precision, kv)
+}
+
+/** @param {'f32' | 'q4'} precision */
+function shapeOpener(precision) {
+  return async (/** @type {typeof KINDS[number]} */ kv) =>
+    /** @type {LoadedModel} */ (/** @type {unknown} */ (await loadShape('smolvlm-256m', precision, kv)))
 }
 
 /**
@@ -109,41 +106,6 @@ function change(exact, other, vocabSize) {
     }
   }
   return { kl, same, largest }
-}
-
-/** @param {string} path @param {PrecisionName} precision */
-function opener(path, precision) {
-  return async (/** @type {typeof KINDS[number]} */ kv) => {
-    const opened = await openCheckpoint(files, path)
-    const backend = await createWasmBackend(createNodeWorkerHost())
-    try {
-      return await assembleModel(await prepareModel(opened), backend, { files, images }, { precision, kv })
-    } finally {
-      await Promise.all(opened.sources.map((source) => source.close()))
-    }
-  }
-}
-
-/** Random weights need no tokenizer. @param {'f32' | 'q4'} precision */
-function syntheticOpener(precision) {
-  return async (/** @type {typeof KINDS[number]} */ kv) => {
-    const types = /** @type {const} */ ({
-      f32: { layers: 'F32', others: 'F32' },
-      q4: { layers: 'Q4_0', others: 'Q8_0' },
-    })
-    const checkpoint = createSyntheticCheckpoint('smolvlm-256m', types[precision])
-    const { config, tensors } = parseCheckpoint(checkpoint)
-    const backend = await createWasmBackend(createNodeWorkerHost())
-    const loader = new WeightLoader({
-      backend,
-      tensors,
-      precision: choosePrecision(precision === 'f32' ? 'f32' : 'auto', 'gguf'),
-      name: 'random',
-      signal: undefined,
-    })
-    const model = await loadLanguageModel(backend, config, loader, { kvType: KV_TYPES[kv] })
-    return /** @type {LoadedModel} */ (/** @type {unknown} */ ({ model, backend, queue: new PassQueue() }))
-  }
 }
 
 /** The right answers about the pictures. @param {LoadedModel} loaded @returns {Promise<Passage[]>} */

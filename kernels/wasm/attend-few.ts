@@ -129,7 +129,7 @@ export function scoreFew(
 /** Weights (count, 4) with what the values need multiplied in. */
 // @ts-ignore: decorator
 @inline
-function scaleWeights(type: i32, weights: usize, count: i32, scale: usize, strideBytes: usize, out: usize): void {
+export function scaleWeights(type: i32, weights: usize, count: i32, scale: usize, strideBytes: usize, out: usize): void {
   const end = weights + (<usize>count << 4)
   while (weights < end) {
     v128.store(out, f32x4.mul(v128.load(weights), type == F16 ? v128.load(TWO_112) : loadScale(scale)))

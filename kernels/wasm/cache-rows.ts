@@ -18,15 +18,21 @@ export function loadScale(at: usize): v128 {
   return i32x4.shl(v128.load16_splat(at), 16)
 }
 
-/** Elements `element` to `element + 3`, a multiple of 4, of a row. */
+/** Elements `element` to `element + 3`, a multiple of 4, of a row, without their scale. */
 // @ts-ignore: decorator
 @inline
-export function loadFour(type: i32, row: usize, element: usize, headDim: i32): v128 {
+export function loadUnscaled(type: i32, row: usize, element: usize): v128 {
   if (type == F32) return v128.load(row + (element << 2))
   if (type == F16) return loadHalves(row + (element << 1))
   const words = i16x8.extend_low_i8x16_s(v128.load32_zero(row + element))
-  const scale = loadScale(row + <usize>headDim + ((element >> 5) << 1))
-  return f32x4.mul(f32x4.convert_i32x4_s(i32x4.extend_low_i16x8_s(words)), scale)
+  return f32x4.convert_i32x4_s(i32x4.extend_low_i16x8_s(words))
+}
+
+// @ts-ignore: decorator
+@inline
+export function loadFour(type: i32, row: usize, element: usize, headDim: i32): v128 {
+  const values = loadUnscaled(type, row, element)
+  return type == Q8_0 ? f32x4.mul(values, loadScale(row + <usize>headDim + ((element >> 5) << 1))) : values
 }
 
 function storeHalves(x: usize, out: usize, count: i32): void {

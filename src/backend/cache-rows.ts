@@ -9,9 +9,6 @@ export function isCacheType(type: MatrixType): type is CacheType {
   return (CACHE_TYPES as readonly MatrixType[]).includes(type)
 }
 
-/** Most queries of an `attention` whose results have the very bits that each query has alone. */
-export const FEW_QUERIES = 8
-
 /**
  * Bytes of one head's row. Q8_0 rows are a layout of the cache's own: int8 (columns), then a bfloat16 scale for each 32
  * columns (the last may stand for fewer), filled with zeros up to 4 bytes. The scale is max|x| / 127 rounded up to

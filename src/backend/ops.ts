@@ -244,7 +244,7 @@ export const OPS = {
    * exists. Causal: query i sees keys 0 .. firstPosition + i. Otherwise all keys. The key of position p and head h is
    * row `p * positionStride + h * headStride` of `k`, and so for values.
    *
-   * With up to `FEW_QUERIES` queries, the bits of a query's result do not depend on how many others there are.
+   * The bits of a query's result do not depend on how many others there are.
    */
   attention: {
     args: {

@@ -4,12 +4,12 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { goldenPath } from '../../test/support/golden-model.ts'
 import { loadOnBackend } from '../../test/support/load-on-backend.ts'
 import type { Backend } from '../backend/backend.ts'
-import { FEW_QUERIES } from '../backend/cache-rows.ts'
 import { createWasmBackend } from '../backend/wasm/wasm-backend.ts'
 import { createRandom } from '../generation/random.ts'
 import { argmax } from '../generation/sampler.ts'
 import { TokenSession } from '../generation/token-session.ts'
 import { createNodeWorkerHost } from '../host/node/worker-host.ts'
+import { MAX_STEP_TOKENS } from '../models/llama/decoder.ts'
 import type { AssembleOptions } from './assemble-model.ts'
 import type { LoadedModel } from './loaded-model.ts'
 
@@ -82,7 +82,7 @@ describe.each(['relaxed', 'baseline'] as const)('%s SIMD', (build) => {
     let passes = 0
     for (const [index, id] of expected.ids.entries()) {
       // Right for some tokens, then wrong; of every length that a pass takes.
-      const length = index % FEW_QUERIES
+      const length = index % MAX_STEP_TOKENS
       const right = Math.floor(random() * (length + 1))
       const draft = Array.from({ length }, (_, at) =>
         at < right ? (expected.ids[index + 1 + at] ?? 0) : (expected.ids[index] as number) ^ 1,
@@ -92,7 +92,7 @@ describe.each(['relaxed', 'baseline'] as const)('%s SIMD', (build) => {
       expect(session.length).toBe(PROMPT_TOKENS + index + 1)
       expect(Buffer.compare(bytesOf(logits), bytesOf(expected.logits[index]!)), `step ${index}`).toBe(0)
     }
-    expect(passes).toBeGreaterThan(STEPS / FEW_QUERIES)
+    expect(passes).toBeGreaterThan(STEPS / MAX_STEP_TOKENS)
     expect(passes).toBeLessThan(STEPS)
     session.dispose()
   })

@@ -1,9 +1,8 @@
 /** A sequence of tokens with its keys and values: what a conversation has computed so far, token by token. */
 import type { BufferRef } from '../backend/backend.ts'
-import { FEW_QUERIES } from '../backend/cache-rows.ts'
 import type { CacheRange, KvCache, KvType } from '../models/blocks/kv-cache.ts'
 import type { LanguageModel } from '../models/language-model.ts'
-import type { EmbeddingRows } from '../models/llama/decoder.ts'
+import { type EmbeddingRows, MAX_STEP_TOKENS } from '../models/llama/decoder.ts'
 import { throwIfAborted } from '../shared/abort.ts'
 import type { PassLine } from './pass-queue.ts'
 
@@ -116,7 +115,7 @@ export class TokenSession {
   /**
    * Appends one token and returns the logits that follow it.
    *
-   * @param draft Tokens that may come next. They are computed in the same pass, as many as a pass of `FEW_QUERIES`
+   * @param draft Tokens that may come next. They are computed in the same pass, as many as a pass of `MAX_STEP_TOKENS`
    *   tokens takes, and steps that then take them in this order need none. Logits have the bits of single steps.
    */
   async step(id: number, draft: readonly number[] = [], signal?: AbortSignal): Promise<Step> {
@@ -135,7 +134,7 @@ export class TokenSession {
     throwIfAborted(signal)
     const { decoder, backend } = this.#model
     const { vocabSize } = decoder.config
-    const ids = Int32Array.from(given.slice(0, Math.min(FEW_QUERIES, decoder.maxTokens)))
+    const ids = Int32Array.from(given.slice(0, Math.min(MAX_STEP_TOKENS, decoder.maxTokens)))
     const position = this.#ids.length
     await this.#cache.reserve(position + ids.length, position)
     const start = performance.now()

@@ -3,7 +3,6 @@
  * nothing here waits.
  */
 import type { Backend, BufferRef, DeviceBuffer } from '../../backend/backend.ts'
-import { FEW_QUERIES } from '../../backend/cache-rows.ts'
 import { quantizedByteLength } from '../../backend/ops.ts'
 import type { KvCache } from '../blocks/kv-cache.ts'
 import { createActivations, linear, type Matrix } from '../blocks/matrix.ts'
@@ -12,6 +11,9 @@ import { RopeTable } from '../blocks/rope-table.ts'
 import { slices } from '../blocks/slices.ts'
 import type { Workspace, WorkspacePlan } from '../blocks/workspace.ts'
 import type { DecoderConfig } from '../model-config.ts'
+
+/** Most tokens of a pass whose logits are all kept here, as for checking guesses: kernels unpack weights once for so many. */
+export const MAX_STEP_TOKENS = 8
 
 export interface DecoderLayer {
   readonly attnNorm: DeviceBuffer // (dim)
@@ -57,7 +59,7 @@ export interface DecoderPass {
   readonly cache: KvCache
   /** `last`: logits of the last token only. `all`: of every token. `hidden`: none, all layers for `onHidden`. */
   readonly want: 'none' | 'last' | 'all' | 'hidden'
-  /** Where logits go; default the decoder's own rows, which are enough for passes of `FEW_QUERIES` tokens. */
+  /** Where logits go; default the decoder's own rows, which are enough for passes of `MAX_STEP_TOKENS` tokens. */
   readonly logits?: BufferRef // f32 (rows, vocabSize)
   /** Sees the residual stream before each layer and, after the last one, behind the final norm (when `want` is `all` or `hidden`). */
   readonly onHidden?: (index: number, hidden: BufferRef) => void
@@ -90,7 +92,7 @@ export class Decoder {
   /** Most tokens of one pass. */
   readonly maxTokens: number
   /** Logits of the last token of a pass, or of all tokens of a short one. */
-  readonly logits: DeviceBuffer // f32 (FEW_QUERIES, vocabSize)
+  readonly logits: DeviceBuffer // f32 (MAX_STEP_TOKENS, vocabSize)
   readonly #backend: Backend
   readonly #weights: DecoderWeights
   readonly #rope: RopeTable
@@ -110,7 +112,7 @@ export class Decoder {
     this.#weights = weights
     this.#rope = new RopeTable(backend, config.ropeFrequencies)
     this.#state = workspace.lay(decoderPlan(config, maxTokens))
-    this.logits = backend.alloc(FEW_QUERIES * config.vocabSize * 4)
+    this.logits = backend.alloc(MAX_STEP_TOKENS * config.vocabSize * 4)
   }
 
   /** Enqueues a pass over up to `maxTokens` tokens. */
@@ -272,5 +274,5 @@ export class Decoder {
 /** A step that answers are made of: one or a few tokens, their logits, nothing else. */
 function isStep({ ids, replacements, want, logits, onHidden }: DecoderPass): boolean {
   if (replacements.length > 0 || logits || onHidden) return false
-  return want === 'last' ? ids.length === 1 : want === 'all' && ids.length <= FEW_QUERIES
+  return want === 'last' ? ids.length === 1 : want === 'all' && ids.length <= MAX_STEP_TOKENS
 }
