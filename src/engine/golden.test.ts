@@ -78,10 +78,25 @@ describe('every stage equals the reference', () => {
   })
 })
 
-describe('passes of few tokens give what one pass gives', () => {
-  it.each(['smolvlm', 'llama3', 'odd/qwen2'])('%s', async (model) => {
-    const loaded = await load(() => wasm({ threads: 2 }), model, { maxPassTokens: 7 })
-    for (const run of readGoldenRuns(model)) expectStages(await traceRun(loaded, run), run)
+describe('passes of few tokens give what one pass gives, bit by bit', () => {
+  it.each([
+    ['smolvlm', { precision: 'f32' }],
+    ['smolvlm', { precision: 'q8' }],
+    ['llama3', { precision: 'q4', kv: 'q8' }],
+    ['odd/qwen2', { precision: 'f32', kv: 'f16' }],
+    ['odd/smolvlm', { precision: 'q8', kv: 'q8' }],
+  ] as const)('%s with %o', async (model, options) => {
+    for (const build of ['relaxed', 'baseline'] as const) {
+      const [run] = readGoldenRuns(model)
+      const results: Stages[] = []
+      for (const maxPassTokens of [256, 7, 1]) {
+        const loaded = await load(() => wasm({ build, threads: 2 }), model, { ...options, maxPassTokens })
+        results.push(await traceRun(loaded, run!, 16))
+        await backend!.dispose()
+      }
+      expectSameBytes(results[1]!, results[0]!)
+      expectSameBytes(results[2]!, results[0]!)
+    }
   })
 })
 
