@@ -2,28 +2,34 @@
 import type { ImageSpan, Prompt } from '../generation/token-session.ts'
 import { EngineError } from '../shared/errors.ts'
 import { type ChatMessage, mapMessageTexts } from '../text/chat-template/chat-message.ts'
+import { GrowthMemo } from '../text/growth-memo.ts'
 import { expandImages, IMAGE_PLACEHOLDER } from '../text/image-prompt.ts'
 import { createNeutralizer } from '../text/neutralize.ts'
-import type { SectionMemo } from '../text/tokenizer/section-memo.ts'
 import type { Tokenizer } from '../text/tokenizer/tokenizer.ts'
 import type { LoadedModel } from './loaded-model.ts'
 import type { Picture } from './picture.ts'
 import type { EncodedTurn } from './turn.ts'
 
+/** What was written and encoded of a conversation, for when it is longer. */
+export class PromptMemo {
+  readonly pieces = new GrowthMemo<string>()
+  readonly sections = new GrowthMemo<readonly number[]>()
+}
+
 /**
  * The prompt of a conversation, however long.
- * @param sections What was encoded of the conversation before.
+ * @param memo Of the same conversation when it was shorter.
  */
 export function composeTurns(
   { loaded, isPlain }: { readonly loaded: LoadedModel; readonly isPlain: boolean },
   turns: readonly EncodedTurn[],
-  sections?: SectionMemo,
+  memo?: PromptMemo,
 ): Prompt {
   const messages = turns.map(({ message }) => message)
   const pictures = turns.flatMap((turn) => turn.pictures)
   return isPlain
     ? composePlainPrompt(loaded, messages, pictures)
-    : composeChatPrompt(loaded, messages, pictures, sections)
+    : composeChatPrompt(loaded, messages, pictures, memo)
 }
 
 /** A conversation's messages and its pictures in order. Throws `generation/context-full` for one that is too long. */
@@ -37,23 +43,26 @@ export function buildChatPrompt(
 
 /**
  * As `buildChatPrompt`, however long.
- * @param sections What was encoded of the conversation before.
+ * @param memo Of the same conversation when it was shorter.
  */
 export function composeChatPrompt(
   loaded: LoadedModel,
   messages: readonly ChatMessage[],
   pictures: readonly Picture[],
-  sections?: SectionMemo,
+  memo?: PromptMemo,
 ): Prompt {
   const { tokenizer, template } = loaded.text
   const neutralize = createNeutralizer([...tokenizer.specialTokens, IMAGE_PLACEHOLDER])
-  const rendered = template.render(mapMessageTexts(messages, neutralize), { addGenerationPrompt: true })
+  const rendered = template.render(mapMessageTexts(messages, neutralize), {
+    addGenerationPrompt: true,
+    pieces: memo?.pieces,
+  })
   // As the reference: processors of vision models and GGUF runtimes add what the tokenizer's own rule adds, unless the
   // template wrote it; chat templates of text models stand for themselves.
   const addSpecialTokens =
     !beginsAlready(tokenizer, rendered) &&
     (loaded.model.pictures !== undefined || loaded.preprocessor !== undefined)
-  return placePictures(loaded, rendered, pictures, addSpecialTokens, sections)
+  return placePictures(loaded, rendered, pictures, addSpecialTokens, memo?.sections)
 }
 
 /**
@@ -96,7 +105,7 @@ function placePictures(
   text: string,
   pictures: readonly Picture[],
   addSpecialTokens: boolean,
-  sections?: SectionMemo,
+  sections?: PromptMemo['sections'],
 ): Prompt {
   const { tokenizer } = loaded.text
   const imageToken = tokenizer.tokenToId(IMAGE_PLACEHOLDER)

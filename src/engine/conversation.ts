@@ -3,9 +3,8 @@ import type { GenerateOptions } from '../generation/generate.ts'
 import type { Prompt, TokenSession } from '../generation/token-session.ts'
 import { isAbortError } from '../shared/abort.ts'
 import { EngineError } from '../shared/errors.ts'
-import { SectionMemo } from '../text/tokenizer/section-memo.ts'
 import type { AnswerForm } from './answer-form.ts'
-import { composeTurns, requireContext } from './build-prompt.ts'
+import { composeTurns, PromptMemo, requireContext } from './build-prompt.ts'
 import { checkChatOptions } from './chat-options.ts'
 import { checkMessage } from './chat-turn.ts'
 import { checkOptions, SIGNAL_RULE } from './check-options.ts'
@@ -59,7 +58,7 @@ export class Conversation implements Chat {
     this.#open = {
       loaded,
       session: restored?.session ?? createSession(loaded),
-      sections: new SectionMemo(),
+      memo: new PromptMemo(),
       isPlain: options.template === false,
       whenFull,
     }
@@ -201,7 +200,7 @@ export class Conversation implements Chat {
     let turns: readonly EncodedTurn[] = []
     let heard = ''
     let isKept = false
-    const compose = (some: readonly EncodedTurn[]): Prompt => composeTurns(open, some, open.sections)
+    const compose = (some: readonly EncodedTurn[]): Prompt => composeTurns(open, some, open.memo)
     const fitTurns = async (answer: readonly number[]): Promise<Prompt> => {
       const maxTokens = resolved.maxTokens - answer.length
       const fitted = await fitContext({ ...open, turns, compose, answer, maxTokens, signal })
@@ -266,7 +265,7 @@ export class Conversation implements Chat {
 interface OpenConversation {
   readonly loaded: LoadedModel
   readonly session: TokenSession
-  readonly sections: SectionMemo
+  readonly memo: PromptMemo
   /** Texts are continued as they are. */
   readonly isPlain: boolean
   readonly whenFull: WhenFull

@@ -10,8 +10,8 @@ import { createNodeWorkerHost } from '../host/node/worker-host.ts'
 import type { ChatMessage } from '../text/chat-template/chat-message.ts'
 import { type ChatTemplate, createChatTemplate } from '../text/chat-template/chat-template.ts'
 import { fallbackChatTemplate } from '../text/chat-template/find-chat-template.ts'
-import { SectionMemo } from '../text/tokenizer/section-memo.ts'
-import { composeChatPrompt } from './build-prompt.ts'
+import { GrowthMemo } from '../text/growth-memo.ts'
+import { composeChatPrompt, PromptMemo } from './build-prompt.ts'
 import { textTurn, userTurn } from './chat-turn.ts'
 import type { LoadedModel } from './loaded-model.ts'
 import { finishPicture, type Picture, preparePicture } from './picture.ts'
@@ -83,7 +83,7 @@ describe('ids of a growing conversation are those of the whole', () => {
     let reused = 0
     for (let round = 0; round < 120; round++) {
       const { messages, pictures } = inventConversation(random, picture !== undefined)
-      const memo = new SectionMemo()
+      const memo = new PromptMemo()
       for (const [index, { role }] of messages.entries()) {
         if (role !== 'user') continue
         const said = messages.slice(0, index + 1)
@@ -156,6 +156,37 @@ describe('a growing conversation begins as it did before', () => {
     expect(rewrites).toBe(REWRITES_ANSWERS.includes(name))
   })
 })
+
+describe('message by message a template writes what it writes at once', () => {
+  it.each(listTemplates())('$name', ({ template }) => {
+    const random = createRandom(13)
+    for (let round = 0; round < 60; round++) {
+      const { messages } = inventConversation(random, true)
+      const pieces = new GrowthMemo<string>()
+      for (let end = 1; end <= messages.length; end++) {
+        for (const addGenerationPrompt of [true, false]) {
+          const said = messages.slice(0, end)
+          const whole = tryRender(() => template.render(said, { addGenerationPrompt }))
+          expect(tryRender(() => template.render(said, { addGenerationPrompt, pieces }))).toBe(whole)
+        }
+      }
+      // Going back, and on from there.
+      const edited = [...messages.slice(0, 1), textTurn('user', 'Otherwise?')]
+      const render = (memo?: GrowthMemo<string>): string =>
+        tryRender(() => template.render(edited, { addGenerationPrompt: true, pieces: memo }))
+      expect(render(pieces)).toBe(render())
+    }
+  })
+})
+
+/** Some templates refuse some orders of turns. */
+function tryRender(render: () => string): string {
+  try {
+    return render()
+  } catch (error) {
+    return String(error)
+  }
+}
 
 function sharedLength(one: string, other: string): number {
   let length = 0

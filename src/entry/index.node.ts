@@ -44,7 +44,8 @@ export type {
 export { EngineError, type ErrorArea, type ErrorCode } from '../shared/errors.ts'
 
 /**
- * Loads a model: a folder of a Hugging Face repository, or a `.gguf` file (its mmproj file is found beside it).
+ * Loads a model: a folder of a Hugging Face repository, a `.gguf` file (its mmproj file is found beside it), a stored model
+ * (`smolvlm-500m`, `owner/name`), or `tiny`, which comes with the package. A folder of that name is `./tiny`.
  *
  * @example
  * const model = await loadModel('./SmolVLM-500M-Instruct')
@@ -55,7 +56,8 @@ export { EngineError, type ErrorArea, type ErrorCode } from '../shared/errors.ts
  * await model.dispose()
  */
 export function loadModel(reference: string, options: LoadModelOptions = {}): Promise<Model> {
-  return loadModelOn(createEngineHost(), reference, options)
+  const path = reference === 'tiny' ? bundledModelPath() : reference
+  return loadModelOn(createEngineHost(), path, options)
 }
 
 /** Path of the tiny model that comes with the package. It knows icon-like objects, coloured shapes and short signs. */

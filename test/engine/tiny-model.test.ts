@@ -10,6 +10,12 @@ beforeAll(async () => {
 })
 afterAll(() => model.dispose())
 
+it('is loaded by its name', async () => {
+  const byName = await loadModel('tiny')
+  expect(byName.info.name).toBe(model.info.name)
+  await byName.dispose()
+})
+
 it('gives the reference’s answers in every conversation', async () => {
   for (const { id, picture, turns } of readTinyCases()) {
     const chat = model.chat()

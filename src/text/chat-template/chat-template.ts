@@ -1,7 +1,9 @@
 import { Environment, Interpreter, parse, tokenize } from '@huggingface/jinja'
 import { EngineError } from '../../shared/errors.ts'
+import type { GrowthMemo } from '../growth-memo.ts'
 import { describeCause } from '../json-fields.ts'
 import type { ChatMessage, ContentPart } from './chat-message.ts'
+import { type MessageWiseTemplate, type Program, splitMessageWise } from './message-wise.ts'
 import { createTemplateGlobals, TemplateRefusal } from './template-globals.ts'
 
 export interface ChatRenderOptions {
@@ -9,6 +11,8 @@ export interface ChatRenderOptions {
   addGenerationPrompt: boolean
   /** More names for the template, such as `enable_thinking` or `date_string`. */
   variables?: Readonly<Record<string, unknown>>
+  /** What was written of the conversation when it was shorter. Does not count where there are `variables`. */
+  pieces?: GrowthMemo<string> | undefined
 }
 
 /** Turns a conversation into the prompt text a model was trained on. */
@@ -49,17 +53,23 @@ export function createChatTemplate(
   tokens: ChatTemplateTokens,
   now: () => Date = () => new Date(),
 ): ChatTemplate {
-  const run = compile(source, name, tokens, now)
-  const contentForm = takesParts(run) ? 'parts' : 'text'
-  const supportsSystem = showsSystem(run, contentForm)
+  const program = compile(source, name)
+  const run = createRunner(tokens, now)
+  const runWhole = (turns: readonly unknown[]): string => run(program, turns, true)
+  const contentForm = takesParts(runWhole) ? 'parts' : 'text'
+  const supportsSystem = showsSystem(runWhole, contentForm)
+  const messageWise = splitMessageWise(program)
   return {
     source,
     contentForm,
     supportsSystem,
-    render: (messages, { addGenerationPrompt, variables }) => {
-      const turns = supportsSystem ? messages : mergeSystemTurns(messages)
+    render: (messages, { addGenerationPrompt, variables, pieces }) => {
+      const merged = supportsSystem ? messages : mergeSystemTurns(messages)
+      const turns = contentForm === 'parts' ? merged : merged.map(flattenTurn)
       try {
-        return run(contentForm === 'parts' ? turns : turns.map(flattenTurn), addGenerationPrompt, variables)
+        return variables === undefined && pieces !== undefined && messageWise !== undefined
+          ? renderPieces(run, messageWise, turns, addGenerationPrompt, pieces)
+          : run(program, turns, addGenerationPrompt, variables)
       } catch (cause) {
         throw templateError(name, cause)
       }
@@ -67,21 +77,42 @@ export function createChatTemplate(
   }
 }
 
+/** The whole from its pieces: each message is written beside the first, the only other one that it sees. */
+function renderPieces(
+  run: RunTemplate,
+  { head, tail }: MessageWiseTemplate,
+  turns: readonly unknown[],
+  addGenerationPrompt: boolean,
+  pieces: GrowthMemo<string>,
+): string {
+  const [first, ...others] = turns
+  pieces.begin(JSON.stringify(first))
+  const start = pieces.of('first', () => run(head, turns.slice(0, 1), addGenerationPrompt))
+  const texts = others.map((turn) =>
+    pieces.of(JSON.stringify(turn), () => run(head, [first, turn], addGenerationPrompt).slice(start.length)),
+  )
+  return start + texts.join('') + run(tail, turns.slice(0, 1), addGenerationPrompt)
+}
+
 type RunTemplate = (
+  program: Program,
   messages: readonly unknown[],
   addGenerationPrompt: boolean,
   variables?: Readonly<Record<string, unknown>>,
 ) => string
 
-function compile(source: string, name: string, tokens: ChatTemplateTokens, now: () => Date): RunTemplate {
+function compile(source: string, name: string): Program {
   if (source.length > MAX_TEMPLATE_CHARACTERS) {
     throw new EngineError('text/template', {
       message: `${name}: the chat template has ${source.length} characters; at most ${MAX_TEMPLATE_CHARACTERS} are read.`,
       hint: 'The file is damaged or not a chat template.',
     })
   }
-  const program = parseSource(source, name)
-  return (messages, addGenerationPrompt, variables) => {
+  return parseSource(source, name)
+}
+
+function createRunner(tokens: ChatTemplateTokens, now: () => Date): RunTemplate {
+  return (program, messages, addGenerationPrompt, variables) => {
     const names: Record<string, unknown> = {
       ...createTemplateGlobals(now()),
       ...(tokens.bos === undefined ? {} : { bos_token: tokens.bos }),
@@ -97,7 +128,7 @@ function compile(source: string, name: string, tokens: ChatTemplateTokens, now: 
   }
 }
 
-function parseSource(source: string, name: string): ReturnType<typeof parse> {
+function parseSource(source: string, name: string): Program {
   try {
     return parse(tokenize(source, { lstrip_blocks: true, trim_blocks: true }))
   } catch (cause) {
@@ -112,13 +143,15 @@ function parseSource(source: string, name: string): ReturnType<typeof parse> {
 const PROBE_TEXT = 'probe-7f3a'
 const PROBE_USER = 'probe-user'
 
+type RunWhole = (messages: readonly unknown[]) => string
+
 /** A template for strings either fails on a list or prints the list itself, field names and all. */
-function takesParts(run: RunTemplate): boolean {
+function takesParts(run: RunWhole): boolean {
   const shown = tryRun(run, [{ role: 'user', content: [{ type: 'text', text: PROBE_TEXT }] }])
   return shown?.includes(PROBE_TEXT) === true && !/["']type["']/.test(shown)
 }
 
-function showsSystem(run: RunTemplate, form: 'parts' | 'text'): boolean {
+function showsSystem(run: RunWhole, form: 'parts' | 'text'): boolean {
   const turns: ChatMessage[] = [
     { role: 'system', content: [{ type: 'text', text: PROBE_TEXT }] },
     { role: 'user', content: [{ type: 'text', text: PROBE_USER }] },
@@ -126,9 +159,9 @@ function showsSystem(run: RunTemplate, form: 'parts' | 'text'): boolean {
   return tryRun(run, form === 'parts' ? turns : turns.map(flattenTurn))?.includes(PROBE_TEXT) === true
 }
 
-function tryRun(run: RunTemplate, messages: readonly unknown[]): string | undefined {
+function tryRun(run: RunWhole, messages: readonly unknown[]): string | undefined {
   try {
-    return run(messages, true)
+    return run(messages)
   } catch {
     // A probe that fails has answered the question; real conversations report their errors.
     return undefined

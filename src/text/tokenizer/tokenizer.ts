@@ -1,3 +1,4 @@
+import type { GrowthMemo } from '../growth-memo.ts'
 import { restoreNeutralized } from '../neutralize.ts'
 import { type AddedToken, AddedTokenSplitter } from './added-tokens.ts'
 import { mergeSymbols } from './bpe.ts'
@@ -5,7 +6,6 @@ import type { TokenizerDefinition } from './definition.ts'
 import { parseTokenizerGguf } from './parse-gguf.ts'
 import { parseTokenizerJson } from './parse-json.ts'
 import { parseRankedTokens } from './parse-ranks.ts'
-import type { SectionMemo } from './section-memo.ts'
 import { createStreamingDecoder, type StreamingDecoder } from './streaming-decoder.ts'
 import { encodeTokenBytes, formatByteToken } from './token-bytes.ts'
 
@@ -15,7 +15,7 @@ export interface EncodeOptions {
   /** The text holds parts that went through `createNeutralizer`; prefer `encodePrompt`. Default false. */
   neutralized?: boolean
   /** What was encoded for the same text when it was shorter; only for texts that are all neutralized, or none. */
-  sections?: SectionMemo | undefined
+  sections?: GrowthMemo<readonly number[]> | undefined
 }
 
 export interface DecodeOptions {
@@ -137,7 +137,7 @@ class BpeTokenizer implements Tokenizer {
       }
       const isFirst = index === 0
       const encode = (): number[] => this.#encodeSection(section, isFirst, neutralized)
-      for (const id of memo ? memo.idsOf(section, isFirst, encode) : encode()) ids.push(id)
+      for (const id of memo ? memo.of(`${isFirst ? '^' : ' '}${section}`, encode) : encode()) ids.push(id)
     })
     if (addSpecialTokens) for (const id of suffixIds) ids.push(id)
     return ids
