@@ -2,12 +2,13 @@
 // `model.warmUp`: each a conversation of its own about a picture that was not seen before, and one without pictures.
 // Every row is the median of several processes. The system prompt is the same in all.
 //
-//   npm run build && node bench/first-question.mjs tiny [ROUNDS]
+//   npm run build && node bench/first-question.mjs [MODEL] [ROUNDS] [text|picture|both]
 import { fork } from 'node:child_process'
 
 const QUESTIONS = 10
 const SYSTEM = 'You are brief.'
-const [reference = 'tiny', rounds = '5', kind] = process.argv.slice(2)
+const [reference = 'tiny', rounds = '5', asked = 'both', kind] = process.argv.slice(2)
+const parts = /** @type {const} */ (['picture', 'text']).filter((part) => asked === part || asked === 'both')
 
 if (kind === undefined) await compare()
 else process.send?.(await measure(kind === 'warm'))
@@ -20,7 +21,7 @@ async function compare() {
   }
   console.log('| first word, ms | first | second | tenth | first to tenth |\n| --- | --- | --- | --- | --- |')
   for (const [name, results] of Object.entries(runs)) {
-    for (const part of /** @type {const} */ (['picture', 'text'])) {
+    for (const part of parts) {
       const at = (/** @type {number} */ index) => median(results.map((result) => result[part][index] ?? 0))
       const [first, second, tenth] = [at(0), at(1), at(QUESTIONS - 1)]
       const ratio = median(
@@ -36,7 +37,7 @@ async function compare() {
 
 function runApart(/** @type {string} */ name) {
   return new Promise((resolve, reject) => {
-    const child = fork(new URL(import.meta.url), [reference, rounds, name])
+    const child = fork(new URL(import.meta.url), [reference, rounds, asked, name])
     child.once('message', resolve)
     child.once('exit', (code) => code === 0 || reject(new Error(`${name} ended with ${code}`)))
   })
@@ -65,8 +66,8 @@ async function measure(/** @type {boolean} */ isWarm) {
   const times = { picture: [], text: [] }
   // Alternating, so that the first of each kind is as early as it can be.
   for (let number = 0; number < QUESTIONS; number++) {
-    times.text.push(await ask(number, false))
-    times.picture.push(await ask(number, true))
+    if (parts.includes('text')) times.text.push(await ask(number, false))
+    if (parts.includes('picture')) times.picture.push(await ask(number, true))
   }
   await model.dispose()
   return { ...times, warmUpMs }

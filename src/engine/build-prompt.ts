@@ -51,8 +51,7 @@ export function composeChatPrompt(
   pictures: readonly Picture[],
   memo?: PromptMemo,
 ): Prompt {
-  const { tokenizer, template } = loaded.text
-  const neutralize = createNeutralizer([...tokenizer.specialTokens, IMAGE_PLACEHOLDER])
+  const { tokenizer, template, neutralize } = loaded.text
   const rendered = template.render(mapMessageTexts(messages, neutralize), {
     addGenerationPrompt: true,
     pieces: memo?.pieces,

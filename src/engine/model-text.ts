@@ -6,6 +6,7 @@ import { type ChatTemplate, createChatTemplate } from '../text/chat-template/cha
 import { fallbackChatTemplate, findChatTemplate } from '../text/chat-template/find-chat-template.ts'
 import { IMAGE_PLACEHOLDER } from '../text/image-prompt.ts'
 import { isJsonObject } from '../text/json-fields.ts'
+import { createNeutralizer } from '../text/neutralize.ts'
 import { findStopTokens } from '../text/stop-tokens.ts'
 import {
   createTokenizerFromGguf,
@@ -21,6 +22,8 @@ import type { GenerationOptions } from './types.ts'
 export interface ModelText {
   readonly tokenizer: Tokenizer
   readonly template: ChatTemplate
+  /** Makes what people type harmless: nothing in it acts as a control token or as a picture's place. */
+  readonly neutralize: (text: string) => string
   readonly stopTokens: ReadonlySet<number>
   readonly defaults: GenerationOptions
   readonly warnings: readonly string[]
@@ -41,6 +44,7 @@ export async function loadModelText(
     return {
       tokenizer,
       template,
+      neutralize: createTextNeutralizer(tokenizer),
       stopTokens,
       defaults: {},
       warnings: [...tokenizer.warnings, ...strange, ...warnings],
@@ -66,10 +70,15 @@ async function loadFromFiles(files: JsonFiles, rawConfig: unknown, config: Model
   return {
     tokenizer,
     template,
+    neutralize: createTextNeutralizer(tokenizer),
     stopTokens,
     defaults,
     warnings: [...tokenizer.warnings, ...strange, ...warnings],
   }
+}
+
+function createTextNeutralizer({ specialTokens }: Tokenizer): (text: string) => string {
+  return createNeutralizer([...specialTokens, IMAGE_PLACEHOLDER])
 }
 
 function buildTemplate(
