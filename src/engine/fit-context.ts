@@ -43,8 +43,8 @@ export interface FittedContext {
 }
 
 /**
- * The conversation, shortened by what `whenFull` says if it leaves too little room for the answer. Where nothing more
- * can be left out, it stays as long as it is. Rejects with an `AbortError`.
+ * The conversation, shortened by what `whenFull` says if it leaves too little room for the answer. Where that does not
+ * help, it stays as long as it is. Rejects with an `AbortError`.
  */
 export async function fitContext(request: FitRequest): Promise<FittedContext> {
   const { loaded, whenFull, turns, answer, maxTokens } = request
@@ -62,6 +62,8 @@ export async function fitContext(request: FitRequest): Promise<FittedContext> {
   const steps = chooseSteps(trimming.stepCount, goals, (count) => compose(trimming.apply(count)).ids.length)
   const dropped = trimming.dropped(steps)
   const kept = trimming.apply(steps)
+  const shorter = compose(kept)
+  if (shorter.ids.length >= contextLength) return { turns, prompt }
   const describe = (some: readonly EncodedTurn[], fitted: Prompt, summary?: string): FittedContext => ({
     turns: some,
     prompt: fitted,
@@ -80,7 +82,7 @@ export async function fitContext(request: FitRequest): Promise<FittedContext> {
     // Text of broken characters takes more tokens than it was made of.
     if (fitted.ids.length + answerRoom <= contextLength) return describe(summed, fitted, summary)
   }
-  return describe(kept, compose(kept))
+  return describe(kept, shorter)
 }
 
 /** The fewest steps that reach the first goal that can be reached; all steps where none can. */

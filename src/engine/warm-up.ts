@@ -85,6 +85,8 @@ export class WarmUp {
       this.#forget(beginning)
       throw error
     }
+    const same = this.#beginnings.findIndex(({ session }) => holdsSame(session, beginning.session))
+    if (same >= 0) this.#forget(this.#beginnings.splice(same, 1)[0] as Beginning)
     this.#beginnings.push(beginning)
     if (this.#beginnings.length > MAX_BEGINNINGS) this.#forget(this.#beginnings.shift() as Beginning)
   }
@@ -93,6 +95,14 @@ export class WarmUp {
     session.dispose()
     releasePictures(this.#loaded, pictures)
   }
+}
+
+function holdsSame({ contents: one }: TokenSession, { contents: other }: TokenSession): boolean {
+  return (
+    one.ids.length === other.ids.length &&
+    one.ids.every((id, index) => id === other.ids[index]) &&
+    one.images.every(({ features }, index) => features.buffer === other.images[index]?.features.buffer)
+  )
 }
 
 /** Loads the picture decoder and runs the vision tower. */

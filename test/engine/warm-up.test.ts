@@ -74,6 +74,18 @@ describe('after warming up', () => {
   })
 })
 
+describe('the same beginning again', () => {
+  it('takes no memory again', async () => {
+    const options = { system: SYSTEM, images: [PICTURE] }
+    await model.warmUp(options)
+    const before = model.info.allocatedBytes
+    await model.warmUp(options)
+    expect(model.info.allocatedBytes).toBe(before)
+    const { usage } = await askFresh(QUESTION, { system: SYSTEM })
+    expect(usage.cachedTokens).toBeGreaterThan(80)
+  })
+})
+
 describe('while it warms up', () => {
   it('questions are answered', async () => {
     const warming = model.warmUp({ images: [PICTURE] })
