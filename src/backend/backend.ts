@@ -45,6 +45,11 @@ export interface Backend {
   /** Memory that holds zeros or old data. Throws `backend/out-of-memory` with what was asked and what is left. */
   alloc(byteLength: number): DeviceBuffer
   free(buffer: DeviceBuffer): void
+  /**
+   * From now on `alloc` throws `backend/out-of-memory` where buffers would take more than `byteLength` bytes together,
+   * gaps between them counted. What is allocated stays.
+   */
+  limitMemory(byteLength: number): void
   /** Bytes of a packed matrix of (rows, columns). */
   matrixByteLength(type: MatrixType, rows: number, columns: number): number
   enqueue<Name extends OpName>(op: Name, args: OpArguments<Name>): void

@@ -9,7 +9,14 @@ import type {
   PrecisionName,
   WhenFull,
 } from '../engine/types.ts'
-import { collectTexts, differentTexts, numberThat, someText, wholeNumber } from './option-values.ts'
+import {
+  byteCount,
+  collectTexts,
+  differentTexts,
+  numberThat,
+  someText,
+  wholeNumber,
+} from './option-values.ts'
 import type { TerminalOptions } from './terminal.ts'
 
 const KV_NAMES: readonly KvName[] = ['f16', 'q8', 'f32']
@@ -27,6 +34,7 @@ export interface ModelOptions {
   readonly kv?: KvName
   readonly threads?: number
   readonly imageTokens?: number
+  readonly memoryLimit?: number
 }
 
 export interface AnswerOptions extends ModelOptions, TerminalOptions {
@@ -99,6 +107,7 @@ export function addAnswerOptions(command: Command): Command {
         .conflicts(['stop', 'ignoreEos']),
     )
     .addOption(imageTokensOption())
+    .addOption(memoryLimitOption())
     .addOption(threadsOption())
     .option('--json', 'print one JSON object a turn instead of text')
   return addTerminalOptions(command)
@@ -134,6 +143,13 @@ export function imageTokensOption(): Option {
   ).argParser(wholeNumber(1))
 }
 
+export function memoryLimitOption(): Option {
+  return new Option(
+    '--memory-limit <size>',
+    'most memory of the whole process, such as 600MB; what it is used for is printed (default: none)',
+  ).argParser(byteCount)
+}
+
 export function threadsOption(): Option {
   return new Option('--threads <count>', 'compute threads (default: what suits the machine)').argParser(
     wholeNumber(1),
@@ -151,6 +167,7 @@ export function loadOptionsOf({
   kv,
   threads,
   imageTokens,
+  memoryLimit,
 }: ModelOptions): LoadModelOptions {
   return {
     ...(mmproj !== undefined && { projector: mmproj }),
@@ -158,6 +175,7 @@ export function loadOptionsOf({
     ...(kv !== undefined && { kv }),
     ...(threads !== undefined && { threads }),
     ...(imageTokens !== undefined && { imageTokens }),
+    ...(memoryLimit !== undefined && { memoryLimit }),
   }
 }
 

@@ -6,6 +6,7 @@ import { flatten, loadReport, type Ratios, ratiosOf } from './bench-comparison.t
 import type { CommandContext } from './context.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
 import { untilAborted } from './interrupts.ts'
+import { linesOfPlan } from './memory-table.ts'
 import { Terminal, type TerminalOptions } from './terminal.ts'
 import { failureOf, TINY } from './with-model.ts'
 
@@ -14,6 +15,7 @@ export interface BenchOptions extends TerminalOptions {
   readonly precision?: PrecisionName
   readonly kv?: KvName
   readonly threads?: number
+  readonly memoryLimit?: number
   readonly repeat: number
   readonly compare?: string
   readonly json?: boolean
@@ -24,7 +26,7 @@ export async function runBench(
   options: BenchOptions,
   context: CommandContext,
 ): Promise<ExitCode> {
-  const { shape, precision, kv, threads, repeat } = options
+  const { shape, precision, kv, threads, memoryLimit, repeat } = options
   if ((reference === undefined) === (shape === undefined)) {
     throw new EngineError('option/model', {
       message: `bench: expected either a model or --shape, found ${shape === undefined ? 'neither' : 'both'}.`,
@@ -44,6 +46,10 @@ export async function runBench(
       ...(precision !== undefined && { precision }),
       ...(kv !== undefined && { kv }),
       ...(threads !== undefined && { threads }),
+      ...(memoryLimit !== undefined && { memoryLimit }),
+      onMemoryPlan(plan) {
+        for (const line of linesOfPlan(plan, terminal.messages)) terminal.note(line)
+      },
       repeat,
       signal,
     })

@@ -54,6 +54,7 @@ const BY_AREA: Readonly<Record<Phase, Readonly<Record<ErrorArea, ExitCode>>>> = 
 }
 
 const BY_CODE: Readonly<Partial<Record<ErrorCode, ExitCode>>> = {
+  'backend/memory-limit': EXIT.memory,
   'backend/out-of-memory': EXIT.memory,
   'file/disk-full': EXIT.memory,
   'file/write-failed': EXIT.failed,

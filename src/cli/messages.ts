@@ -23,6 +23,17 @@ const ENGLISH = {
   realModel:
     'For photos name a real one: --model FOLDER or --model FILE.gguf, such as SmolVLM-500M-Instruct.',
   loading: 'Loading the model',
+  memoryPlanned: (total: string, limit: string) => `Memory, at most ${total} of ${limit}:`,
+  memoryUses: {
+    program: 'the program, its threads, compiled code',
+    weights: 'weights',
+    'run-state': 'computing',
+    'keys-and-values': 'keys and values of a conversation',
+    'picture-features': 'what pictures became',
+    'reading-pictures': 'reading a picture',
+  },
+  memorySettings: (tokens: number, kv: string, imageTokens: number | undefined) =>
+    `Conversations of up to ${tokens} tokens, keys and values ${kv}${imageTokens === undefined ? '' : `, pictures of up to ${imageTokens} tokens`}.`,
   readingPicture: (picture: number) =>
     picture === 1 ? 'Looking at the picture' : `Looking at picture ${picture}`,
   readingPrompt: 'Reading the question',
@@ -63,6 +74,17 @@ const CHINESE: Messages = {
   tinyModel: '内置的小模型只认识简单的图片：图标式的物体、彩色图形和简短的牌子。',
   realModel: '要看照片，请指定真正的模型：--model 文件夹 或 --model 文件.gguf，例如 SmolVLM-500M-Instruct。',
   loading: '正在加载模型',
+  memoryPlanned: (total, limit) => `内存，最多 ${total}，上限 ${limit}：`,
+  memoryUses: {
+    program: '程序、线程和编译后的代码',
+    weights: '权重',
+    'run-state': '计算',
+    'keys-and-values': '一个对话的键和值',
+    'picture-features': '图片特征',
+    'reading-pictures': '读取一张图片',
+  },
+  memorySettings: (tokens, kv, imageTokens) =>
+    `对话最长 ${tokens} 个词元，键和值 ${kv}${imageTokens === undefined ? '' : `，每张图片最多 ${imageTokens} 个词元`}。`,
   readingPicture: (picture) => (picture === 1 ? '正在看图片' : `正在看第 ${picture} 张图片`),
   readingPrompt: '正在读问题',
   sawPicture: (name, size, used, tiles, detail) =>

@@ -35,6 +35,28 @@ export function numberThat(
   }
 }
 
+const BYTES = /^(\d+(?:\.\d+)?)\s*(B|kB|KB|MB|GB|KiB|MiB|GiB)?$/
+const UNITS: Readonly<Record<string, number>> = {
+  B: 1,
+  kB: 1e3,
+  KB: 1e3,
+  MB: 1e6,
+  GB: 1e9,
+  KiB: 2 ** 10,
+  MiB: 2 ** 20,
+  GiB: 2 ** 30,
+}
+
+/** `400MB`, `1.5 GB`, `512MiB`; without a unit bytes. */
+export function byteCount(text: string): number {
+  const [, number, unit = 'B'] = BYTES.exec(text.trim()) ?? []
+  const bytes = Math.floor(Number(number) * (UNITS[unit] ?? Number.NaN))
+  if (!Number.isSafeInteger(bytes) || bytes < 1) {
+    throw new InvalidArgumentError('Expected a number of bytes, such as 400MB or 1.5GB.')
+  }
+  return bytes
+}
+
 /** Not empty. */
 export function someText(text: string): string {
   if (text.trim() === '') throw new InvalidArgumentError('Expected some text.')

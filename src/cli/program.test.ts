@@ -110,6 +110,7 @@ describe('help', () => {
         '--schema',
         '--choices',
         '--image-tokens',
+        '--memory-limit',
         '--threads',
       ],
       ...['--json', '--quiet', '--plain', '--debug', '--no-color'],

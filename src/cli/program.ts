@@ -7,6 +7,7 @@ import {
   addTerminalOptions,
   detailOption,
   kvOption,
+  memoryLimitOption,
   precisionOption,
   threadsOption,
 } from './answer-options.ts'
@@ -119,6 +120,7 @@ function createProgram(context: CommandContext, guard: Guard): Command {
       .addOption(precisionOption('auto: q8 for safetensors, .gguf files as they are'))
       .addOption(kvOption())
       .addOption(threadsOption())
+      .addOption(memoryLimitOption())
       .option('--repeat <count>', 'runs of each measurement', wholeNumber(1), 3)
       .option('--compare <file>', 'show ratios to an earlier report, written with --json', someText)
       .option('--json', 'print one JSON object'),

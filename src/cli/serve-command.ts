@@ -4,6 +4,7 @@ import {
   addTerminalOptions,
   imageTokensOption,
   kvOption,
+  memoryLimitOption,
   precisionOption,
   threadsOption,
 } from './answer-options.ts'
@@ -26,6 +27,7 @@ export function addServeCommand(program: Command, context: CommandContext, guard
       .addOption(precisionOption('auto: q8 for safetensors, .gguf files as they are'))
       .addOption(kvOption())
       .addOption(imageTokensOption())
+      .addOption(memoryLimitOption())
       .addOption(threadsOption())
       .option('--recognizer <model>', 'what hears, for /v1/audio/transcriptions (default: nothing)', someText)
       .option(

@@ -4,6 +4,7 @@ import { isAbortError } from '../shared/abort.ts'
 import type { CommandContext } from './context.ts'
 import { EXIT, type ExitCode, exitCodeOf, type Phase } from './exit-codes.ts'
 import { untilAborted } from './interrupts.ts'
+import { linesOfPlan } from './memory-table.ts'
 import type { Terminal } from './terminal.ts'
 
 /** Name of the model that comes with the package. A folder of that name is `./tiny`. */
@@ -32,7 +33,11 @@ export async function withModel(
     const path = reference === undefined || reference === TINY ? bundledModelPath() : reference
     const onProgress: LoadModelOptions['onProgress'] = ({ loadedBytes, totalBytes }) =>
       terminal.progress.show(terminal.messages.loading, loadedBytes, totalBytes)
-    model = await untilAborted(loadModel(path, { ...options, signal, onProgress }), signal)
+    const onMemoryPlan: LoadModelOptions['onMemoryPlan'] = (plan) => {
+      for (const line of linesOfPlan(plan, terminal.messages)) terminal.note(line)
+    }
+    const loading = loadModel(path, { ...options, signal, onProgress, onMemoryPlan })
+    model = await untilAborted(loading, signal)
   } catch (error) {
     return failureOf(context, terminal, error, 'loading')
   }

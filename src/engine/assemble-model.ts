@@ -14,6 +14,7 @@ import type { LoadedModel } from './loaded-model.ts'
 import { loadModelText, type ModelText } from './model-text.ts'
 import type { OpenedCheckpoint } from './open-checkpoint.ts'
 import { PictureCache } from './picture-cache.ts'
+import type { PictureLimits } from './read-image.ts'
 import { architectureChecksum } from './snapshot/fingerprint.ts'
 import type { LoadModelOptions } from './types.ts'
 
@@ -39,7 +40,7 @@ export async function prepareModel(opened: OpenedCheckpoint): Promise<PreparedMo
 }
 
 /** Eight pictures of SmolVLM-500M at full detail, or 130 at low; three of LLaVA 7B. */
-const DEFAULT_IMAGE_CACHE_BYTES = 32 * 2 ** 20
+export const DEFAULT_IMAGE_CACHE_BYTES = 32 * 2 ** 20
 
 export interface AssembleOptions
   extends Pick<
@@ -48,6 +49,8 @@ export interface AssembleOptions
   > {
   /** Most tokens of one pass through the decoder. Default: the model's own. */
   readonly maxPassTokens?: number
+  /** What is left for pictures while they are read. Default: no limit. */
+  readonly pictureLimits?: PictureLimits
   /** Told the name of each matrix. */
   readonly onMatrix?: (name: string, matrix: Matrix) => void
 }
@@ -96,5 +99,6 @@ export async function assembleModel(
     snapshots: host.snapshots,
     contextLength: Math.min(options.contextLength ?? contextLength, contextLength),
     imageTokens: options.imageTokens,
+    pictureLimits: options.pictureLimits,
   }
 }

@@ -15,7 +15,7 @@ export async function measureSnapshot(
   watch: Stopwatch,
 ): Promise<Record<string, number>> {
   const { decoder } = model.config
-  const tokens = Math.min(TOKENS, decoder.contextLength)
+  const tokens = Math.min(TOKENS, Math.floor(decoder.contextLength / 2)) // two conversations
   const ids = Array.from({ length: tokens }, (_, position) => syntheticToken(position, decoder))
   const device = { backend: model.backend, queue: new PassQueue() }
   const session = new TokenSession(model, device.queue)

@@ -2,6 +2,7 @@
 import { createWasmBackend } from '../backend/wasm/wasm-backend.ts'
 import type { Checkpoint } from '../models/checkpoint.ts'
 import { loadLanguageModel } from '../models/language-model.ts'
+import type { ModelConfig } from '../models/model-config.ts'
 import { choosePrecision, defaultKv, KV_TYPES, type KvName, type PrecisionName } from '../models/precision.ts'
 import { parseCheckpoint } from '../models/registry.ts'
 import { WeightLoader } from '../models/weight-loader.ts'
@@ -11,7 +12,9 @@ import { measureSnapshot } from './bench-snapshot.ts'
 import { measureSpeeds, Stopwatch } from './bench-speeds.ts'
 import type { EngineHost } from './load-model.ts'
 import { openCheckpoint } from './open-checkpoint.ts'
+import { planLoad } from './plan-load.ts'
 import { createSyntheticCheckpoint, type SyntheticTypes } from './synthetic-checkpoint.ts'
+import type { MemoryPlan } from './types.ts'
 
 export interface BenchRequest {
   /** Default: q4 for shapes, `auto` for files. */
@@ -19,6 +22,12 @@ export interface BenchRequest {
   /** Default as `LoadModelOptions.kv`. */
   readonly kv?: KvName
   readonly threads?: number
+  /**
+   * As `LoadModelOptions`, but that no picture is read. How fast the machine reads memory is then not measured, which
+   * takes memory of its own.
+   */
+  readonly memoryLimit?: number
+  readonly onMemoryPlan?: (plan: MemoryPlan) => void
   /** Runs of each measurement. Default 3. */
   readonly repeat?: number
   readonly signal?: AbortSignal
@@ -66,14 +75,27 @@ async function measureCheckpoint(
   request: BenchRequest,
 ): Promise<BenchMeasurement> {
   const start = performance.now()
+  const { name } = checkpoint
   const { config, tensors } = parseCheckpoint(checkpoint)
   const precision = choosePrecision(precisionName, container)
-  const { threads, signal, repeat = 3 } = request
+  const { threads, memoryLimit, signal, repeat = 3 } = request
   const backend = await createWasmBackend(host.workers, threads === undefined ? {} : { threads })
   try {
-    const loader = new WeightLoader({ backend, tensors, precision, name: checkpoint.name, signal })
-    const model = await loadLanguageModel(backend, config, loader, {
-      kvType: KV_TYPES[request.kv ?? defaultKv(precision)],
+    const prepared = { name, container, config, tensors, preprocessor: undefined }
+    const { kv, contextLength, maxPassTokens } =
+      memoryLimit === undefined
+        ? { kv: request.kv }
+        : await planLoad(
+            prepared,
+            backend,
+            host.workers,
+            { ...request, precision: precisionName },
+            memoryLimit,
+          )
+    const loader = new WeightLoader({ backend, tensors, precision, name, signal })
+    const model = await loadLanguageModel(backend, withContext(config, contextLength), loader, {
+      kvType: KV_TYPES[kv ?? defaultKv(precision)],
+      ...(maxPassTokens !== undefined && { maxPassTokens }),
     })
     const loadMs = performance.now() - start
     const fileBytes = [...tensors.values()].reduce((sum, { byteLength }) => sum + byteLength, 0)
@@ -86,7 +108,7 @@ async function measureCheckpoint(
     const speeds = await measureSpeeds(model, watch)
     const firstWordMs = await measureFirstWord(model, watch)
     const snapshot = await measureSnapshot(model, host.snapshots, watch)
-    const readGigabytesPerSecond = await measureReading(backend, watch)
+    const readGigabytesPerSecond = memoryLimit === undefined && (await measureReading(backend, watch))
     // Every weight of the decoder is read once a token; of a separate embedding one row.
     const decodeGigabytesPerSecond =
       ((fileBytes - embedding - pictureBytes) * speeds.decodeTokensPerSecond0) / 1e9
@@ -95,8 +117,10 @@ async function measureCheckpoint(
       ...speeds,
       ...snapshot,
       decodeGigabytesPerSecond,
-      readGigabytesPerSecond,
-      decodeShareOfReadLimit: decodeGigabytesPerSecond / readGigabytesPerSecond,
+      ...(readGigabytesPerSecond && {
+        readGigabytesPerSecond,
+        decodeShareOfReadLimit: decodeGigabytesPerSecond / readGigabytesPerSecond,
+      }),
       fileMegabytes: fileBytes / 1e6,
       allocatedMegabytes: backend.allocatedBytes / 1e6,
     }
@@ -104,4 +128,8 @@ async function measureCheckpoint(
   } finally {
     await backend.dispose()
   }
+}
+
+function withContext(config: ModelConfig, contextLength = config.decoder.contextLength): ModelConfig {
+  return { ...config, decoder: { ...config.decoder, contextLength } }
 }

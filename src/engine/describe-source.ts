@@ -1,5 +1,4 @@
 /** An opened checkpoint as conversion takes it: which tensors a GGUF file has, under which names, and its keys. */
-import type { DeviceBuffer } from '../backend/backend.ts'
 import { decoderKeys } from '../convert/decoder-keys.ts'
 import { projectorKeys } from '../convert/projector-keys.ts'
 import type { SourceFile, SourceModel, SourceTensor, TensorRole } from '../convert/source-model.ts'
@@ -13,7 +12,7 @@ import type { ModelConfig } from '../models/model-config.ts'
 import type { WeightRole } from '../models/precision.ts'
 import { type GgufDecoderTraits, ggufDecoderTraits } from '../models/registry.ts'
 import { ROPE_DIVISORS, ropeDivisors } from '../models/rope-frequencies.ts'
-import type { WeightReader } from '../models/weight-reader.ts'
+import { NO_BUFFER, type WeightReader } from '../models/weight-reader.ts'
 import { EngineError } from '../shared/errors.ts'
 import { createMemorySource } from '../shared/memory-source.ts'
 import type { PreparedModel } from './assemble-model.ts'
@@ -183,16 +182,6 @@ async function listTensors({ config, tensors, name: model }: PreparedModel): Pro
   }
   await readWeights(reader, config)
   return list
-}
-
-/** Stands where a forward pass would find weights; nothing is computed here. */
-const NO_BUFFER: DeviceBuffer = {
-  byteLength: 0,
-  byteOffset: 0,
-  get buffer() {
-    return NO_BUFFER
-  },
-  at: () => NO_BUFFER,
 }
 
 function checkSize(info: TensorInfo, expected: readonly number[]): void {

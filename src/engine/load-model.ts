@@ -8,7 +8,7 @@ import { EngineError } from '../shared/errors.ts'
 import type { FileHost } from '../shared/model-files.ts'
 import type { SnapshotFiles } from '../shared/snapshot-files.ts'
 import type { WorkerHost } from '../shared/worker-port.ts'
-import { assembleModel, prepareModel } from './assemble-model.ts'
+import { type AssembleOptions, assembleModel, type PreparedModel, prepareModel } from './assemble-model.ts'
 import {
   ANY_RULE,
   checkOptions,
@@ -90,7 +90,9 @@ async function loadParts(
   starting.catch(() => {}) // awaited below, where it counts
   try {
     const prepared = await prepareModel(opened)
-    const loaded = await assembleModel(prepared, await starting, host, options)
+    const backend = await starting
+    const settings = await fitOptions(prepared, backend, host.workers, options)
+    const loaded = await assembleModel(prepared, backend, host, settings)
     return { loaded, fileBytes: prepared.fileBytes }
   } catch (error) {
     await starting.then(
@@ -99,6 +101,17 @@ async function loadParts(
     )
     throw error
   }
+}
+
+async function fitOptions(
+  prepared: PreparedModel,
+  backend: Backend,
+  workers: WorkerHost,
+  options: LoadModelOptions,
+): Promise<AssembleOptions> {
+  if (options.memoryLimit === undefined) return options
+  const { planLoad } = await import('./plan-load.ts')
+  return planLoad(prepared, backend, workers, options, options.memoryLimit)
 }
 
 function describe(
@@ -212,6 +225,8 @@ const RULES = {
   contextLength: wholeNumberRule(1, Number.MAX_SAFE_INTEGER, 'a whole number of at least 1'),
   imageTokens: IMAGE_TOKENS_RULE,
   imageCacheBytes: wholeNumberRule(0, Number.MAX_SAFE_INTEGER, 'a whole number of at least 0'),
+  memoryLimit: wholeNumberRule(1, Number.MAX_SAFE_INTEGER, 'a whole number of bytes'),
+  onMemoryPlan: FUNCTION_RULE,
   onProgress: FUNCTION_RULE,
   signal: SIGNAL_RULE,
 } satisfies OptionRules

@@ -10,6 +10,7 @@ import type { FileHost } from '../shared/model-files.ts'
 import type { SnapshotFiles } from '../shared/snapshot-files.ts'
 import type { ModelText } from './model-text.ts'
 import type { PictureCache } from './picture-cache.ts'
+import type { PictureLimits } from './read-image.ts'
 import type { ModelFingerprint } from './snapshot/fingerprint.ts'
 
 export interface LoadedModel {
@@ -35,6 +36,8 @@ export interface LoadedModel {
   readonly contextLength: number
   /** Most tokens of a picture; undefined is no limit. */
   readonly imageTokens: number | undefined
+  /** Undefined without a memory limit. */
+  readonly pictureLimits: PictureLimits | undefined
 }
 
 /** A sequence with a place of its own in the queue. */

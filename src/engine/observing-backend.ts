@@ -205,6 +205,10 @@ export class ObservingBackend implements Backend {
     return this.#inner.allocatedBytes
   }
 
+  limitMemory(byteLength: number): void {
+    this.#inner.limitMemory(byteLength)
+  }
+
   alloc(byteLength: number): DeviceBuffer {
     return this.#inner.alloc(byteLength)
   }

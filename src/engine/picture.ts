@@ -53,6 +53,9 @@ export function requireEncoder({ model, name }: LoadedModel): PictureEncoder {
 
 /** A picture that is decoded, and how it will be looked at. */
 interface OpenedPicture {
+  /** Of the picture as it was given, upright. */
+  readonly width: number
+  readonly height: number
   readonly source: string | undefined
   readonly image: RgbImage
   readonly orientation: number
@@ -68,20 +71,20 @@ async function openPicture(
 ): Promise<OpenedPicture> {
   const { tokensPerFrame } = requireEncoder(loaded)
   const { maxFrames, pool } = planImageTokens(leastOf(imageTokens, loaded.imageTokens), tokensPerFrame)
-  const { image, orientation } = await readImage(input, loaded.files, loaded.images, signal)
+  const { files, images, pictureLimits } = loaded
+  const { image, ...given } = await readImage(input, files, images, signal, pictureLimits)
   const settings = loaded.preprocessor as NonNullable<LoadedModel['preprocessor']>
   const source = typeof input === 'string' || input instanceof URL ? String(input) : undefined
-  return { source, image, orientation, plan: planFrames(image, settings, detail, maxFrames), pool }
+  return { ...given, source, image, plan: planFrames(image, settings, detail, maxFrames), pool }
 }
 
 async function cutPicture(
   loaded: LoadedModel,
-  { source, image, orientation, plan, pool }: OpenedPicture,
+  { source, image, width, height, orientation, plan, pool }: OpenedPicture,
   key: string | undefined,
   signal: AbortSignal | undefined,
 ): Promise<PreparedPicture> {
   const { tokensPerFrame } = requireEncoder(loaded)
-  const { width, height } = image
   const frames = await runSteps(preprocess(image, plan), signal)
   const { usedWidth, usedHeight, tiles, detail } = frames
   const tokens = frames.frames.length * pooledTokens(tokensPerFrame, pool)
@@ -107,10 +110,11 @@ export async function findPicture(
   signal?: AbortSignal,
 ): Promise<Picture | PreparedPicture> {
   const opened = await openPicture(loaded, input, look, signal)
-  const { source, image, plan, pool, orientation } = opened
+  const { source, image, width, height, plan, pool, orientation } = opened
   const key = await keyOfPicture(image, plan, pool)
   const known = key === undefined ? undefined : loaded.pictureCache.take(key)
-  if (known) return { ...known, source, report: { ...known.report, orientation, cached: true } }
+  if (known)
+    return { ...known, source, report: { ...known.report, width, height, orientation, cached: true } }
   return cutPicture(loaded, opened, key, signal)
 }
 

@@ -5,8 +5,19 @@ import { EngineError } from '../shared/errors.ts'
 import type { FileHost } from '../shared/model-files.ts'
 import type { ImageInput } from './types.ts'
 
+/** What a memory limit leaves for a picture while it is read. */
+export interface PictureLimits {
+  /** Larger ones are made smaller while they are decoded. */
+  readonly maxPixels: number
+  /** Larger files are refused. */
+  readonly maxFileBytes: number
+}
+
 export interface ReadImage {
   readonly image: RgbImage
+  /** Of the picture as it was given, upright. */
+  readonly width: number
+  readonly height: number
   /** EXIF orientation that was applied. */
   readonly orientation: number
 }
@@ -16,17 +27,26 @@ export async function readImage(
   files: Pick<FileHost, 'readPicture'>,
   decoder: ImageDecoder,
   signal?: AbortSignal,
+  { maxPixels, maxFileBytes }: Partial<PictureLimits> = {},
 ): Promise<ReadImage> {
   if (typeof input === 'string' || input instanceof URL) {
-    return decoder.decode(await files.readPicture(input, signal), String(input), signal)
+    const bytes = await files.readPicture(input, signal, maxFileBytes)
+    return decoder.decode(bytes, String(input), signal, maxPixels)
   }
-  if (input instanceof Uint8Array) return decoder.decode(input, 'the picture', signal)
+  if (input instanceof Uint8Array) return decoder.decode(input, 'the picture', signal, maxPixels)
   if (typeof Blob !== 'undefined' && input instanceof Blob) {
     const name = 'name' in input && typeof input.name === 'string' ? input.name : 'the picture'
-    return decoder.decode(new Uint8Array(await input.arrayBuffer()), name, signal)
+    if (maxFileBytes !== undefined && input.size > maxFileBytes) {
+      throw new EngineError('image/too-large', {
+        message: `${name} has ${input.size} bytes; picture files of at most ${maxFileBytes} bytes fit the memory limit.`,
+        hint: 'Save the picture smaller, or raise the memory limit.',
+      })
+    }
+    return decoder.decode(new Uint8Array(await input.arrayBuffer()), name, signal, maxPixels)
   }
   if (isPixels(input)) {
-    return { image: new RgbImage(input.width, input.height, input.data), orientation: 1 }
+    const { width, height, data } = input
+    return { image: new RgbImage(width, height, data), width, height, orientation: 1 }
   }
   throw new EngineError('image/invalid-input', {
     message: `A picture must be a path, a URL, bytes, a Blob or { data, width, height } with data of bytes; found ${describe(input)}.`,

@@ -59,8 +59,44 @@ export interface LoadModelOptions {
    * not kept waiting by the vision tower. Default 32 MiB; 0 keeps nothing.
    */
   readonly imageCacheBytes?: number
+  /**
+   * Most bytes that all of it may take, in Node the whole process. Chooses how keys and values are kept, the context, how
+   * closely pictures are looked at, what is kept of them, and the size of passes; `kv`, `contextLength`, `imageTokens` and
+   * `imageCacheBytes` are then upper bounds of that. Throws `backend/memory-limit` before anything is allocated where the
+   * model does not fit. Default: no limit.
+   */
+  readonly memoryLimit?: number
+  /** Told before the weights are read, when there is a limit. */
+  readonly onMemoryPlan?: (plan: MemoryPlan) => void
   readonly onProgress?: (progress: LoadProgress) => void
   readonly signal?: AbortSignal
+}
+
+/** What memory will be used for, at most. */
+export interface MemoryPlan {
+  readonly limitBytes: number
+  readonly totalBytes: number
+  readonly parts: readonly MemoryPart[]
+  /** How keys and values are kept. */
+  readonly kv: KvName
+  readonly contextLength: number
+  /** Most tokens of a picture; undefined for text models. */
+  readonly imageTokens: number | undefined
+}
+
+export interface MemoryPart {
+  /**
+   * `program`: the process, its threads and compiled code. `run-state`: what computing needs beside the weights.
+   * `picture-features`: of the conversation, and kept for others. `reading-pictures`: while they are decoded.
+   */
+  readonly use:
+    | 'program'
+    | 'weights'
+    | 'run-state'
+    | 'keys-and-values'
+    | 'picture-features'
+    | 'reading-pictures'
+  readonly bytes: number
 }
 
 /** A JSON Schema as parsed from JSON; docs/structured-output.md lists what is supported. */

@@ -25,6 +25,8 @@ export type {
   JsonSchema,
   LoadModelOptions,
   LoadProgress,
+  MemoryPart,
+  MemoryPlan,
   Model,
   ModelInfo,
   PrecisionName,

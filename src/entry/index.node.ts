@@ -23,6 +23,8 @@ export type {
   JsonSchema,
   LoadModelOptions,
   LoadProgress,
+  MemoryPart,
+  MemoryPlan,
   Model,
   ModelInfo,
   PrecisionName,

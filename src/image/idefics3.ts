@@ -47,7 +47,7 @@ export interface DetailChoice {
 }
 
 /** The reference never lets stage 1 go beyond this many pixels on the long side. */
-const MAX_EDGE_AFTER_RESIZE = 4096
+export const MAX_EDGE_AFTER_RESIZE = 4096
 
 /**
  * Tiles of one picture. Released models make at most 16; the largest grid that their prompts can name has 36.

@@ -4,7 +4,7 @@ import type { TensorInfo } from '../formats/tensor-info.ts'
 import type { Matrix } from '../models/blocks/matrix.ts'
 import { readWeights } from '../models/language-model.ts'
 import type { ModelConfig } from '../models/model-config.ts'
-import type { WeightReader } from '../models/weight-reader.ts'
+import { NO_BUFFER, type WeightReader } from '../models/weight-reader.ts'
 import type { Findings } from './finding.ts'
 import { matrixShape } from './matrix-sample.ts'
 import { engineName } from './model-part.ts'
@@ -105,14 +105,14 @@ class Checklist implements WeightReader {
       if (tensor.shape.length < 2 || found.rows !== rows || found.columns !== columns)
         this.misshapen.push({ name, expected: [rows, columns], found: tensor.shape })
     }
-    return { type: 'F32', rows, columns, data: NOTHING }
+    return { type: 'F32', rows, columns, data: NO_BUFFER }
   }
 
   async vector(name: string, ...shape: number[]): Promise<DeviceBuffer> {
     const tensor = this.#find(name)
     if (tensor && product(tensor.shape) !== product(shape))
       this.misshapen.push({ name, expected: shape, found: tensor.shape })
-    return NOTHING
+    return NO_BUFFER
   }
 
   async optionalVector(wanted: boolean, name: string, length: number): Promise<DeviceBuffer | undefined> {
@@ -126,15 +126,6 @@ class Checklist implements WeightReader {
     if (this.missing.length >= MAX_MISSING) throw new EnoughMissing()
     return undefined
   }
-}
-
-const NOTHING: DeviceBuffer = {
-  byteLength: 0,
-  byteOffset: 0,
-  get buffer() {
-    return NOTHING
-  },
-  at: () => NOTHING,
 }
 
 function product(shape: readonly number[]): number {

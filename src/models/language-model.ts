@@ -3,7 +3,7 @@ import type { Backend, BufferRef, DeviceBuffer } from '../backend/backend.ts'
 import type { KvType } from './blocks/kv-cache.ts'
 import { KvCache } from './blocks/kv-cache.ts'
 import type { Norm, PreNormBlock } from './blocks/pre-norm-block.ts'
-import { Workspace } from './blocks/workspace.ts'
+import { planByteLength, Workspace, type WorkspacePlan } from './blocks/workspace.ts'
 import { Decoder, type DecoderLayer, type DecoderWeights, decoderPlan } from './llama/decoder.ts'
 import {
   type DecoderConfig,
@@ -19,7 +19,7 @@ import type { WeightLoader } from './weight-loader.ts'
 import type { WeightReader } from './weight-reader.ts'
 
 /** Most tokens of one pass: enough for full speed, small enough for a phone's memory. */
-const MAX_PASS_TOKENS = 256
+export const MAX_PASS_TOKENS = 256
 
 export interface LanguageModelOptions {
   readonly kvType: KvType
@@ -36,6 +36,25 @@ export interface PictureEncoder {
    * projector's input lies until the next call, f32 (patches, vision dim).
    */
   run(pixels: Float32Array, out: BufferRef): BufferRef
+}
+
+function pictureRunPlan(vision: VisionConfig, projector: ProjectorConfig) {
+  return { ...visionPlan(vision), ...projectorPlan(vision, projector) }
+}
+
+/** The run states that share the workspace. */
+function runPlans({ decoder, vision, projector }: ModelConfig, passTokens: number): WorkspacePlan<string>[] {
+  return [
+    decoderPlan(decoder, passTokens),
+    ...(vision && projector ? [pictureRunPlan(vision, projector)] : []),
+  ]
+}
+
+/** Bytes that a model takes while it runs, beside its weights: the workspace and a row of logits. */
+export function runStateByteLength(config: ModelConfig, maxPassTokens: number): number {
+  const { contextLength, vocabSize } = config.decoder
+  const plans = runPlans(config, Math.min(maxPassTokens, contextLength))
+  return Math.max(...plans.map(planByteLength)) + vocabSize * 4
 }
 
 export class LanguageModel {
@@ -60,13 +79,9 @@ export class LanguageModel {
     this.kvType = kvType
     this.#buffers = buffers
     const { vision, projector } = config
-    const picturePlan =
-      vision && projector ? { ...visionPlan(vision), ...projectorPlan(vision, projector) } : undefined
     const passTokens = Math.min(maxPassTokens, config.decoder.contextLength)
-    this.#workspace = new Workspace(backend, [
-      decoderPlan(config.decoder, passTokens),
-      ...(picturePlan ? [picturePlan] : []),
-    ])
+    const picturePlan = vision && projector && pictureRunPlan(vision, projector)
+    this.#workspace = new Workspace(backend, runPlans(config, passTokens))
     this.decoder = new Decoder(backend, config.decoder, weights.decoder, this.#workspace, passTokens)
     if (vision && projector && picturePlan && weights.vision && weights.projector) {
       const tower = new VisionTower(backend, vision, weights.vision, this.#workspace)

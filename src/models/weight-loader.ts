@@ -30,6 +30,8 @@ export interface WeightLoaderOptions {
 
 /** Bytes of a file read at a time: large enough for full disk speed, small beside any budget. */
 const PIECE_BYTES = 4 * 1024 * 1024
+/** Memory that reading takes beside the weights, given back at the end. */
+export const STAGING_BYTES = 4 * PIECE_BYTES
 /** Longest row that the kernels' scratch memory holds (kernels/wasm/matmul-quantized.ts); published models reach 28,672. */
 const MAX_COLUMNS = 32768
 /** Of each piece that is read, what goes into the checksum of the weights: enough to tell models apart, too little to cost time. */

@@ -11,3 +11,13 @@ export interface WeightReader {
   vector(name: string, ...shape: number[]): Promise<DeviceBuffer>
   optionalVector(wanted: boolean, name: string, length: number): Promise<DeviceBuffer | undefined>
 }
+
+/** Stands where a forward pass would find weights, for readers that only look: nothing is computed with it. */
+export const NO_BUFFER: DeviceBuffer = {
+  byteLength: 0,
+  byteOffset: 0,
+  get buffer() {
+    return NO_BUFFER
+  },
+  at: () => NO_BUFFER,
+}

@@ -32,6 +32,6 @@ export interface LocatedModel {
 /** Finds models and pictures by the references that users give. */
 export interface FileHost {
   locateModel(reference: string): Promise<LocatedModel>
-  /** The bytes of a picture that was named by path or URL. */
-  readPicture(reference: string | URL, signal?: AbortSignal): Promise<Uint8Array>
+  /** The bytes of a picture that was named by path or URL. Throws `image/too-large` for more than `maxBytes`. */
+  readPicture(reference: string | URL, signal?: AbortSignal, maxBytes?: number): Promise<Uint8Array>
 }

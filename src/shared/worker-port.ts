@@ -16,6 +16,11 @@ export interface WorkerHost {
    * given back only when the JavaScript engine collects garbage, and the engine does not know how much waits there.
    */
   reclaimMemory?(): Promise<void>
+  /**
+   * Bytes that the process takes at most beside the engine's buffers and pictures, once so many threads compute and a
+   * model's tokenizer is built: for plans of memory.
+   */
+  overheadBytes(threads: number): number
   /** Starts the compute worker, `src/backend/wasm/compute-worker.js`. */
   spawnComputeWorker(name: string): WorkerPort
   /** How many threads are sensible on this machine, at least 1. */

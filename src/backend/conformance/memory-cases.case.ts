@@ -196,6 +196,34 @@ export const MEMORY_CASES: readonly BehaviourCase[] = [
     },
   },
   {
+    title: 'a limit refuses what goes beyond it, and nothing else',
+    async run(backend) {
+      const first = backend.alloc(2 ** 20)
+      backend.limitMemory(16 * 2 ** 20)
+      const second = backend.alloc(8 * 2 ** 20)
+      expectEqual(
+        'beyond',
+        thrownCode(() => backend.alloc(8 * 2 ** 20)),
+        'backend/out-of-memory',
+      )
+      backend.free(second)
+      const again = [backend.alloc(4 * 2 ** 20), backend.alloc(4 * 2 ** 20)]
+      for (const buffer of [...again, first]) {
+        backend.write(buffer, floats(3))
+        expectFloats(await readFloats(backend, buffer, 1), 3)
+        backend.free(buffer)
+      }
+      backend.limitMemory(0)
+      expectEqual(
+        'beyond what there is',
+        thrownCode(() => backend.alloc(64 * 2 ** 20)),
+        'backend/out-of-memory',
+      )
+      backend.limitMemory(128 * 2 ** 20)
+      backend.free(backend.alloc(64 * 2 ** 20))
+    },
+  },
+  {
     title: 'dispose twice; afterwards nothing is in use and everything is refused',
     async run(backend) {
       const x = backend.alloc(4)

@@ -61,6 +61,7 @@ class ReferenceBackend implements Backend {
   readonly info = { name: 'reference', threads: 1 }
   readonly #buffers = new Set<DeviceBuffer>()
   #allocatedBytes = 0
+  #limit = Number.POSITIVE_INFINITY
   #queue: (() => void)[] = []
   #lastRun: Promise<void> = Promise.resolve()
   #disposed = false
@@ -74,6 +75,12 @@ class ReferenceBackend implements Backend {
     if (!Number.isSafeInteger(byteLength) || byteLength < 0) {
       throw new EngineError('backend/bad-argument', {
         message: `alloc: expected a whole number of bytes, found ${byteLength}.`,
+      })
+    }
+    if (this.#allocatedBytes + byteLength > this.#limit) {
+      throw new EngineError('backend/out-of-memory', {
+        message: `alloc: ${byteLength} bytes were asked for; ${this.#allocatedBytes} of ${this.#limit} bytes are in use.`,
+        hint: 'Free buffers first.',
       })
     }
     const buffer = this.#create(byteLength)
@@ -96,6 +103,11 @@ class ReferenceBackend implements Backend {
 
   free(buffer: DeviceBuffer): void {
     if (this.#buffers.delete(buffer)) this.#allocatedBytes -= buffer.byteLength
+  }
+
+  limitMemory(byteLength: number): void {
+    this.#requireAlive()
+    this.#limit = byteLength
   }
 
   matrixByteLength(type: MatrixType, rows: number, columns: number): number {

@@ -20,6 +20,8 @@ export class MemoryArena {
   readonly #used = new Map<number, number>()
   readonly #grow: (pages: number) => void
   #end: number
+  /** Where the memory must end. */
+  #limit = MAXIMUM_BYTES
   #allocatedBytes = 0
 
   /** `start`: first free address. `end`: current size of the memory. `grow` adds pages or throws. */
@@ -32,6 +34,11 @@ export class MemoryArena {
 
   get allocatedBytes(): number {
     return this.#allocatedBytes
+  }
+
+  /** The memory ends at `end` bytes at most, or where it ends now. */
+  limit(end: number): void {
+    this.#limit = Math.max(this.#end, Math.min(end, MAXIMUM_BYTES))
   }
 
   alloc(byteLength: number): number {
@@ -74,21 +81,29 @@ export class MemoryArena {
     }
   }
 
+  #limitError(needed: number): EngineError {
+    const isOwn = this.#limit === MAXIMUM_BYTES
+    const end = isOwn
+      ? 'a WebAssembly memory ends at 4096 MB'
+      : `the memory limit leaves ${megabytes(this.#limit)}`
+    return new EngineError('backend/out-of-memory', {
+      message: `The engine needs ${megabytes(needed)} more memory; ${megabytes(this.#allocatedBytes)} are in use and ${end}.`,
+      hint: isOwn ? SMALLER : 'Close a conversation, or load the model with a larger memory limit.',
+    })
+  }
+
   #extend(needed: number): void {
     const last = this.#free.at(-1)
     const tail = last && last.address + last.byteLength === this.#end ? last : undefined
     const missing = needed - (tail?.byteLength ?? 0)
     const pages = Math.ceil(missing / PAGE_BYTES)
-    const tooLarge = this.#end + pages * PAGE_BYTES > MAXIMUM_BYTES
+    if (this.#end + pages * PAGE_BYTES > this.#limit) throw this.#limitError(needed)
     try {
-      if (tooLarge) throw new RangeError('The memory would exceed 4 GiB.')
       this.#grow(pages)
     } catch (cause) {
       throw new EngineError('backend/out-of-memory', {
-        message: `The engine needs ${megabytes(needed)} more memory; ${megabytes(this.#allocatedBytes)} are in use${
-          tooLarge ? ' and a WebAssembly memory ends at 4096 MB' : ' and the system gave no more'
-        }.`,
-        hint: 'Use a smaller model, a lower precision (--precision q4), or close other programs.',
+        message: `The engine needs ${megabytes(needed)} more memory; ${megabytes(this.#allocatedBytes)} are in use and the system gave no more.`,
+        hint: SMALLER,
         cause,
       })
     }
@@ -97,6 +112,8 @@ export class MemoryArena {
     this.#end += pages * PAGE_BYTES
   }
 }
+
+const SMALLER = 'Use a smaller model, a lower precision (--precision q4), or close other programs.'
 
 function align(value: number): number {
   return Math.ceil(value / ALIGNMENT) * ALIGNMENT

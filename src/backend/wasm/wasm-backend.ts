@@ -79,6 +79,8 @@ class WasmBackend implements Backend {
   readonly #buffers = new Set<WasmBuffer>()
   /** What the driver itself takes: command lists and scratch. */
   readonly #ownBytes: number
+  /** Where it ends. */
+  readonly #ownEnd: number
   readonly #startMessages: StartMessage[]
   readonly #recordings = new WeakMap<object, Recording | null>()
   /** Of each list sent since the last flush, whether it was cancelled: not always the last one is. */
@@ -110,6 +112,7 @@ class WasmBackend implements Backend {
       }
     })
     this.#ownBytes = this.#arena.allocatedBytes
+    this.#ownEnd = FIRST_FREE_BYTE + this.#ownBytes
   }
 
   async start(host: WorkerHost): Promise<void> {
@@ -136,6 +139,11 @@ class WasmBackend implements Backend {
     if (!(buffer instanceof WasmBuffer) || !this.#buffers.delete(buffer)) return
     this.#arena.free(buffer.address)
     buffer.address = -1
+  }
+
+  limitMemory(byteLength: number): void {
+    this.#assertUsable()
+    this.#arena.limit(this.#ownEnd + byteLength)
   }
 
   matrixByteLength(type: MatrixType, rows: number, columns: number): number {

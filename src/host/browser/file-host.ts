@@ -24,15 +24,16 @@ export interface BrowserFiles {
 }
 
 /** The bytes of a picture of the page's own origin. */
-export const readPicture: FileHost['readPicture'] = (picture, signal) =>
-  fetchPicture((url, init) => globalThis.fetch(url, init), picture, signal)
+export const readPicture: FileHost['readPicture'] = (picture, signal, maxBytes) =>
+  fetchPicture((url, init) => globalThis.fetch(url, init), picture, signal, maxBytes)
 
 /** Other references that the host is asked for, such as a projector's, lie beside the model. */
 export function createBrowserFileHost(
   reference: ModelReference,
   fetch: Fetch = (url, init) => globalThis.fetch(url, init),
 ): BrowserFiles {
-  const readPicture: FileHost['readPicture'] = (picture, signal) => fetchPicture(fetch, picture, signal)
+  const readPicture: FileHost['readPicture'] = (picture, signal, maxBytes) =>
+    fetchPicture(fetch, picture, signal, maxBytes)
   if (typeof reference === 'string' || reference instanceof URL) {
     const base = parseAddress(String(reference), globalThis.location?.href)
     const locateModel: FileHost['locateModel'] = async (address) =>
@@ -184,6 +185,7 @@ async function fetchPicture(
   fetch: Fetch,
   reference: string | URL,
   signal?: AbortSignal,
+  maxBytes = MAX_PICTURE_BYTES,
 ): Promise<Uint8Array> {
   const url = parseUrl(String(reference), globalThis.location?.href)
   if (!url || !(/^(blob|data):$/.test(url.protocol) || url.origin === globalThis.location?.origin)) {
@@ -205,9 +207,9 @@ async function fetchPicture(
       cause,
     })
   }
-  if (file.size <= MAX_PICTURE_BYTES) return new Uint8Array(await file.arrayBuffer())
+  if (file.size <= maxBytes) return new Uint8Array(await file.arrayBuffer())
   throw new EngineError('image/too-large', {
-    message: `${String(reference)} has ${file.size} bytes; picture files of at most ${MAX_PICTURE_BYTES} bytes are read.`,
+    message: `${String(reference)} has ${file.size} bytes; picture files of at most ${maxBytes} bytes are read.`,
     hint: 'Give a picture, or save it smaller.',
   })
 }

@@ -1,4 +1,4 @@
-import { type DecodedImage, type ImageDecoder, MAX_PICTURE_PIXELS } from '../../image/decoder.ts'
+import { type DecodedImage, fitPixels, type ImageDecoder, MAX_PICTURE_PIXELS } from '../../image/decoder.ts'
 import { type UprightLayout, uprightLayout } from '../../image/orientation.ts'
 import {
   type PictureFormat,
@@ -33,7 +33,12 @@ const OPTIONS: ImageBitmapOptions = {
  */
 export function createImageDecoder(): ImageDecoder {
   return {
-    async decode(bytes: Uint8Array, name: string, signal?: AbortSignal): Promise<DecodedImage> {
+    async decode(
+      bytes: Uint8Array,
+      name: string,
+      signal?: AbortSignal,
+      maxPixels = MAX_PICTURE_PIXELS,
+    ): Promise<DecodedImage> {
       throwIfAborted(signal)
       const format = sniffPictureFormat(bytes)
       if (format === undefined || !TRIED.includes(format))
@@ -41,14 +46,17 @@ export function createImageDecoder(): ImageDecoder {
       const header = parsePictureHeader(bytes, format)
       if (!header) throw damagedError(name, `a readable ${format.toUpperCase()} header`)
       checkSize(header, name)
-      const bitmap = await decodeBitmap(bytes, name, format, header)
+      const bitmap = await decodeBitmap(bytes, name, format, header, maxPixels)
       try {
         throwIfAborted(signal)
         checkSize(bitmap, name)
+        const { width, height, orientation } = header
+        const image = readPixels(bitmap, name, orientation)
         return {
-          image: readPixels(bitmap, name, header.orientation),
+          image,
+          ...(orientation < 5 ? { width, height } : { width: height, height: width }),
           format,
-          orientation: header.orientation,
+          orientation,
         }
       } finally {
         bitmap.close()
@@ -62,10 +70,14 @@ async function decodeBitmap(
   name: string,
   format: PictureFormat,
   header: PictureHeader,
+  maxPixels: number,
 ): Promise<ImageBitmap> {
   const file = new Blob(withoutOrientation(bytes, header), { type: `image/${format}` })
   try {
-    return await createImageBitmap(file, OPTIONS)
+    const { width, height } = header
+    if (width * height <= maxPixels) return await createImageBitmap(file, OPTIONS)
+    const [resizeWidth, resizeHeight] = fitPixels(width, height, maxPixels)
+    return await createImageBitmap(file, { ...OPTIONS, resizeWidth, resizeHeight, resizeQuality: 'high' })
   } catch (cause) {
     if (!SUPPORTED.includes(format)) throw unsupportedPictureError(bytes, name, SUPPORTED)
     throw damagedError(name, `${header.width} x ${header.height} pixels`, cause)

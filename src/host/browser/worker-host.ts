@@ -4,6 +4,10 @@ import type { WorkerHost, WorkerPort } from '../../shared/worker-port.ts'
 /** More threads than this add little, and phones slow down: half of their cores are small. */
 const MAXIMUM_THREADS = 4
 
+/** Pages are not told what they take: as much as the same adds to a process of Node. */
+const PAGE_BYTES = 60e6
+const THREAD_BYTES = 12e6
+
 export interface BrowserWorkerOptions {
   /** Starts the compute worker, for bundlers that do not find it by themselves. Default: from this package. */
   readonly worker?: () => Worker
@@ -21,6 +25,7 @@ export function createBrowserWorkerHost({ worker = createWorker }: BrowserWorker
     canShareMemory,
     // Logical cores are usually two to a physical one, and the page needs one for itself.
     defaultThreads: Math.max(1, Math.min(MAXIMUM_THREADS, Math.floor(cores / 2))),
+    overheadBytes: (threads) => PAGE_BYTES + threads * THREAD_BYTES,
     spawnComputeWorker: () => new BrowserWorkerPort(worker),
   }
 }

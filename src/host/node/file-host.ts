@@ -64,13 +64,17 @@ function createFolder(path: string, name: string): ModelFolder {
   }
 }
 
-async function readPicture(reference: string | URL, signal?: AbortSignal): Promise<Uint8Array> {
+async function readPicture(
+  reference: string | URL,
+  signal?: AbortSignal,
+  maxBytes = MAX_PICTURE_BYTES,
+): Promise<Uint8Array> {
   const path = picturePath(reference)
   const source = await openFile(path)
   try {
-    if (source.byteLength > MAX_PICTURE_BYTES) {
+    if (source.byteLength > maxBytes) {
       throw new EngineError('image/too-large', {
-        message: `${path} has ${source.byteLength} bytes; picture files of at most ${MAX_PICTURE_BYTES} bytes are read.`,
+        message: `${path} has ${source.byteLength} bytes; picture files of at most ${maxBytes} bytes are read.`,
         hint: 'Give a picture, or save it smaller.',
       })
     }

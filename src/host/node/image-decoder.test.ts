@@ -221,3 +221,71 @@ function crc32(bytes: Uint8Array): number {
   }
   return ~crc >>> 0
 }
+
+describe('makes pictures of more than maxPixels smaller while decoding', () => {
+  const gradient = (width: number, height: number): Uint8Array =>
+    Uint8Array.from({ length: width * height * 3 }, (_, at) => {
+      const [x, y] = [Math.floor(at / 3) % width, Math.floor(at / 3 / width)]
+      return at % 3 === 0 ? (255 * x) / width : at % 3 === 1 ? (255 * y) / height : 128
+    })
+  const raw = { raw: { width: 400, height: 200, channels: 3 } } as const
+  const picture = sharp(gradient(400, 200), raw)
+
+  it.each([
+    ['jpeg', () => picture.clone().jpeg({ quality: 98 }).toBuffer()],
+    ['png', () => picture.clone().png().toBuffer()],
+    ['webp', () => picture.clone().webp({ quality: 98 }).toBuffer()],
+    ['tiff', () => picture.clone().tiff().toBuffer()],
+  ])('%s', async (format, make) => {
+    const found = await decoder.decode(await make(), 'a', undefined, 5000)
+    expect([found.format, found.width, found.height, found.image.width, found.image.height]).toEqual([
+      format,
+      400,
+      200,
+      100,
+      50,
+    ])
+    for (const [x, y] of [
+      [10, 10],
+      [50, 25],
+      [90, 40],
+    ] as const) {
+      const expected = [(255 * (x + 0.5)) / 100, (255 * (y + 0.5)) / 50, 128]
+      for (const [channel, value] of pixel(found.image, x, y).entries())
+        expect(Math.abs(value - (expected[channel] as number))).toBeLessThan(5)
+    }
+  })
+
+  it('turned ones after their tag', async () => {
+    const turned = await picture.clone().jpeg({ quality: 98 }).withMetadata({ orientation: 6 }).toBuffer()
+    const { image, width, height, orientation } = await decoder.decode(turned, 'a', undefined, 5000)
+    expect([width, height, image.width, image.height, orientation]).toEqual([200, 400, 50, 100, 6])
+    // The left side of the file, without red, is at the top.
+    expect(pixel(image, 25, 3)[0]).toBeLessThan(20)
+    expect(pixel(image, 25, 96)[0]).toBeGreaterThan(235)
+  })
+
+  it('transparent ones over white', async () => {
+    const clear = await sharp({ create: { width: 300, height: 300, channels: 4, background: '#f000' } })
+      .png()
+      .toBuffer()
+    const { image } = await decoder.decode(clear, 'a', undefined, 900)
+    expect([image.width, image.height, new Set(image.data)]).toEqual([30, 30, new Set([255])])
+  })
+
+  it('leaves those that fit as they are, byte for byte', async () => {
+    const bytes = await picture.clone().png().toBuffer()
+    const whole = await decoder.decode(bytes, 'a')
+    expect((await decoder.decode(bytes, 'a', undefined, 80_000)).image).toEqual(whole.image)
+  })
+
+  it('refuses progressive ones that are held whole and far too large', async () => {
+    const bytes = await picture.clone().jpeg({ progressive: true }).toBuffer()
+    await decoder.decode(bytes, 'a', undefined, 30_000)
+    await expect(decoder.decode(bytes, 'a.jpg', undefined, 20_000)).rejects.toMatchObject({
+      code: 'image/too-large',
+      message:
+        'a.jpg: the picture has 400 x 200 pixels, which its decoder holds at once (it is progressive); at most 60000 fit the memory limit.',
+    })
+  })
+})

@@ -1,5 +1,5 @@
 import type { Metadata, OutputInfo, Sharp, SharpOptions } from 'sharp'
-import { type DecodedImage, type ImageDecoder, MAX_PICTURE_PIXELS } from '../../image/decoder.ts'
+import { type DecodedImage, fitPixels, type ImageDecoder, MAX_PICTURE_PIXELS } from '../../image/decoder.ts'
 import {
   type PictureFormat,
   sniffPictureFormat,
@@ -16,6 +16,9 @@ const SUPPORTED: readonly PictureFormat[] = ['jpeg', 'png', 'webp', 'gif', 'avif
 
 /** What sharp calls a format, where it has another name. */
 const SHARP_NAMES: Partial<Record<PictureFormat, string>> = { avif: 'heif' }
+
+/** Bytes a pixel for holding a file whole are about a third of those for what becomes of it. */
+const WHOLE_SHARE = 3
 
 /** Embedded colour profiles are left aside, as in the reference: the models were trained on the stored numbers. */
 const OPTIONS: SharpOptions = { ignoreIcc: true, failOn: 'error', limitInputPixels: MAX_PICTURE_PIXELS }
@@ -35,7 +38,12 @@ const LOST_PIXELS =
  */
 export function createImageDecoder(): ImageDecoder {
   return {
-    async decode(bytes: Uint8Array, name: string, signal?: AbortSignal): Promise<DecodedImage> {
+    async decode(
+      bytes: Uint8Array,
+      name: string,
+      signal?: AbortSignal,
+      maxPixels = MAX_PICTURE_PIXELS,
+    ): Promise<DecodedImage> {
       throwIfAborted(signal)
       const format = sniffPictureFormat(bytes)
       if (format === undefined || !SUPPORTED.includes(format))
@@ -43,9 +51,12 @@ export function createImageDecoder(): ImageDecoder {
       const sharp = await loadSharp()
       const header = await readHeader(sharp, bytes, name, format)
       throwIfAborted(signal)
-      const image = await readPixels(sharp, bytes, name, header)
+      const orientation = header.orientation ?? 1
+      const [width, height] = orientation < 5 ? [header.width, header.height] : [header.height, header.width]
+      checkWhole(header, maxPixels, name)
+      const image = await readPixels(sharp, bytes, name, header, fitPixels(width, height, maxPixels))
       throwIfAborted(signal)
-      return { image, format, orientation: header.orientation ?? 1 }
+      return { image, width, height, format, orientation }
     },
   }
 }
@@ -94,15 +105,33 @@ async function readHeader(
   return header
 }
 
+/** The decoder holds some files at their full size, however small they are to become. */
+function checkWhole(
+  { format, width, height, isProgressive, orientation = 1 }: Metadata,
+  maxPixels: number,
+  name: string,
+): void {
+  // JPEG is made smaller before it is turned.
+  const isHeldWhole = isProgressive || (orientation > 1 && format !== 'jpeg')
+  if (!isHeldWhole || width * height <= WHOLE_SHARE * maxPixels) return
+  throw new EngineError('image/too-large', {
+    message: `${name}: the picture has ${width} x ${height} pixels, which its decoder holds at once (${isProgressive ? 'it is progressive' : 'it is turned'}); at most ${WHOLE_SHARE * maxPixels} fit the memory limit.`,
+    hint: 'Make it smaller first, or raise the memory limit.',
+  })
+}
+
 async function readPixels(
   sharp: SharpFactory,
   bytes: Uint8Array,
   name: string,
   header: Metadata,
+  [fitWidth, fitHeight]: readonly [width: number, height: number],
 ): Promise<RgbImage> {
   const isCmyk = header.space === 'cmyk'
   const readRaw = (failOn: 'warning' | 'error'): Promise<{ data: Buffer; info: OutputInfo }> => {
-    const pipeline = sharp(bytes, { ...OPTIONS, failOn }).autoOrient()
+    const upright = sharp(bytes, { ...OPTIONS, failOn }).autoOrient()
+    const isWhole = fitWidth * fitHeight === header.width * header.height
+    const pipeline = isWhole ? upright : upright.resize(fitWidth, fitHeight, { fit: 'fill' })
     // Kept in ink, as sharp's own way to RGB goes through a colour profile that the reference does not use.
     const colours = isCmyk ? pipeline.pipelineColourspace('cmyk').toColourspace('cmyk') : pipeline
     return colours.raw().toBuffer({ resolveWithObject: true })

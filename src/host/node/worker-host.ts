@@ -7,6 +7,13 @@ import type { WorkerHost, WorkerPort } from '../../shared/worker-port.ts'
 /** More threads than this add little: decoding is bound by memory long before. */
 const MAXIMUM_THREADS = 8
 
+/** Node with the library, measured (docs/memory.md): a process that has more counts with what it has. */
+const PROGRAM_BYTES = 62e6
+/** A worker with its part of the kernels' scratch memory. */
+const THREAD_BYTES = 12e6
+/** What compiled code, the template engine and uncollected garbage add while answers are made. */
+const GROWTH_BYTES = 46e6
+
 /**
  * Workers of Node. Node 20 compiles relaxed SIMD only behind a flag, which must be set before a module compiles; later
  * versions have it on and ignore the flag.
@@ -20,6 +27,8 @@ export function createNodeWorkerHost(): WorkerHost {
     // Beyond four, logical cores are usually two to a physical one.
     defaultThreads: Math.min(MAXIMUM_THREADS, cores > 4 ? Math.ceil(cores / 2) : cores),
     reclaimMemory: collectGarbage,
+    overheadBytes: (threads) =>
+      Math.max(process.memoryUsage.rss(), PROGRAM_BYTES + threads * THREAD_BYTES) + GROWTH_BYTES,
     spawnComputeWorker: (name) => new NodeWorkerPort(name),
   }
 }

@@ -40,7 +40,8 @@ export class Workspace {
   }
 }
 
-function planByteLength(plan: WorkspacePlan<string>): number {
+/** Bytes that a plan's buffers take together. */
+export function planByteLength(plan: WorkspacePlan<string>): number {
   return Object.values(plan).reduce((sum, byteLength) => sum + align(byteLength), 0)
 }
 
