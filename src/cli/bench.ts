@@ -1,5 +1,5 @@
 /** `onsight bench`: speed and memory of a model on this machine. */
-import type { KvName, PrecisionName } from '../engine/types.ts'
+import type { KvName, MemoryPlan, PrecisionName } from '../engine/types.ts'
 import type { BenchReport } from '../entry/bench.node.ts'
 import { EngineError } from '../shared/errors.ts'
 import { flatten, loadReport, type Ratios, ratiosOf } from './bench-comparison.ts'
@@ -46,10 +46,12 @@ export async function runBench(
       ...(precision !== undefined && { precision }),
       ...(kv !== undefined && { kv }),
       ...(threads !== undefined && { threads }),
-      ...(memoryLimit !== undefined && { memoryLimit }),
-      onMemoryPlan(plan) {
-        for (const line of linesOfPlan(plan, terminal.messages)) terminal.note(line)
-      },
+      ...(memoryLimit !== undefined && {
+        memoryLimit,
+        onMemoryPlan(plan: MemoryPlan) {
+          for (const line of linesOfPlan(plan, terminal.messages)) terminal.note(line)
+        },
+      }),
       repeat,
       signal,
     })

@@ -36,7 +36,12 @@ export async function withModel(
     const onMemoryPlan: LoadModelOptions['onMemoryPlan'] = (plan) => {
       for (const line of linesOfPlan(plan, terminal.messages)) terminal.note(line)
     }
-    const loading = loadModel(path, { ...options, signal, onProgress, onMemoryPlan })
+    const loading = loadModel(path, {
+      ...options,
+      signal,
+      onProgress,
+      ...(options.memoryLimit !== undefined && { onMemoryPlan }),
+    })
     model = await untilAborted(loading, signal)
   } catch (error) {
     return failureOf(context, terminal, error, 'loading')
