@@ -29,6 +29,7 @@ export function leaseBackend(shared: Backend): Backend {
       // What was given back with the lease must not be given back twice: others may have it by now.
       if (buffers.delete(buffer)) shared.free(buffer)
     },
+    limitMemory: (byteLength) => requireOpen().limitMemory(byteLength),
     matrixByteLength: (type, rows, columns) => shared.matrixByteLength(type, rows, columns),
     enqueue: (op, args) => requireOpen().enqueue(op, args),
     repeat: (key, index, limit, enqueueAll) => requireOpen().repeat(key, index, limit, enqueueAll),
