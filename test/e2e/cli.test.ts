@@ -50,7 +50,10 @@ describe('onsight describe', () => {
     expect(turn.usage).toEqual({
       promptTokens: expect.any(Number),
       imageTokens: 64,
+      cachedTokens: 0,
       completionTokens: turns[0]!.tokenIds.length,
+      draftedTokens: expect.any(Number),
+      acceptedTokens: expect.any(Number),
     })
     expect(Object.keys(turn.timings)).toEqual([
       'loadMs',

@@ -124,7 +124,7 @@ describe('a restored conversation', () => {
     const again = async (one: Chat) => {
       const found = []
       for await (const event of one.edit(2, { text: 'And?', images: [] }, ENDLESS))
-        if (event.type === 'answer-finished') found.push(event.tokenIds, event.usage)
+        if (event.type === 'answer-finished') found.push(event.tokenIds, event.usage.promptTokens)
       return [...found, await goOn(one)]
     }
     const expected = await again(chat)
@@ -147,7 +147,10 @@ describe('a restored conversation', () => {
     const question = { text: 'And this?', images: PICTURES.slice(0, 1) }
     const expected = await ask(chat, question, ENDLESS)
     const found = await ask(restored, question, ENDLESS)
-    expect([found.tokenIds, found.usage]).toEqual([expected.tokenIds, expected.usage])
+    // How many tokens are drafted depends on what that cost until then.
+    expect(found.tokenIds).toEqual(expected.tokenIds)
+    expect(found.usage.promptTokens).toBe(expected.usage.promptTokens)
+    expect(found.usage.cachedTokens).toBe(expected.usage.cachedTokens)
   })
 
   it('keeps its options', async () => {
