@@ -3,7 +3,7 @@
 // tiles of 64. A tile's keys are widened and transposed once per piece, so that lanes are keys while scores are summed;
 // scores are then turned so that lanes are the four rows, which makes maximum, sum and weights work without crossing
 // lanes. Few queries, as in decoding, go their own way where keys are not float32 (attend-few.ts): the way depends on
-// the number of queries and the sizes only. Both ways add in the same order, and no row's sums depend on other rows: a
+// the sizes only. Both ways add in the same order, and no row's sums depend on other rows: a
 // query's result has the same bits in whatever company it is computed.
 
 import { addValuesFew, queryFactorFew, scaleWeights, scoreFew } from './attend-few'
@@ -15,8 +15,8 @@ import { storeTransposed } from './transpose'
 const QUERIES_PER_PIECE: i32 = 128
 /** Scratch for the query rows of a piece and their sums; the tiles take at most 1.4 MB besides (src/models/head-sizes.ts). */
 const GROUPS_BYTES: i32 = 1024 * 1024
-/** Most queries that go the way of few; for more, transposing pays. */
-const FEW_QUERIES: i32 = 8
+/** Most rows (queries times heads that share a key) that go the way of few; for more, transposing pays. */
+const FEW_ROWS: i32 = 8
 const TILE: i32 = 64
 const TILE_BYTES: usize = 256
 const LOWEST = memory.data<f32>([-3.4e38, -3.4e38, -3.4e38, -3.4e38], 16)
@@ -264,8 +264,8 @@ export function attention(
   const pieces = (queries + QUERIES_PER_PIECE - 1) / QUERIES_PER_PIECE
   const rowBytes = cacheRowBytes(type, headDim)
   const stride = <usize>positionStride * rowBytes
-  const few = type != F32 && queries <= FEW_QUERIES && headDim % 8 == 0
   const group = heads / kvHeads
+  const few = type != F32 && queries * group <= FEW_ROWS && headDim % 8 == 0
   const fitting = max(1, GROUPS_BYTES / ((headDim + 1) * 8 * group))
   for (let piece = begin; piece < end; piece++) {
     const kvHead = piece / pieces

@@ -9,7 +9,7 @@ import { LONGEST_MATCH } from './prompt-lookup.ts'
 const DRAFT_SIZES = [1, 2, 3, 5, 7]
 export const MOST_DRAFTED = 7
 /** What a further token of a pass is taken to cost before it was measured, in passes of one token. */
-const ASSUMED_TOKEN_COST = 0.25
+const ASSUMED_TOKEN_COST = 0.4
 /** A pass with guesses must promise this much more, since what is expected is never exact. */
 const LEAST_GAIN = 1.08
 /** Weight of a new time in its estimate. */
