@@ -2,9 +2,9 @@
 // key/value head and up to 128 queries, for all query heads that share it. Query rows go in groups of four; keys in
 // tiles of 64. A tile's keys are widened and transposed once per piece, so that lanes are keys while scores are summed;
 // scores are then turned so that lanes are the four rows, which makes maximum, sum and weights work without crossing
-// lanes. Few queries, as in decoding, go their own way where keys are not float32 (attend-few.ts): the way depends on
-// the sizes only. Both ways add in the same order, and no row's sums depend on other rows: a
-// query's result has the same bits in whatever company it is computed.
+// lanes. Few queries, as in decoding, go their own way where keys are not float32 (attend-few.ts). Both ways add in the
+// same order, and no row's sums depend on other rows: a query's result has the same bits in whatever company it is
+// computed.
 
 import { addValuesFew, queryFactorFew, scaleWeights, scoreFew } from './attend-few'
 import { cacheRowBytes, loadFour, loadUnscaled } from './cache-rows'

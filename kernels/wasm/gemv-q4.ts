@@ -4,28 +4,12 @@
 
 import { dotKind, SATURATING } from './dot-kind'
 import { packBytes } from './pack-activations'
-import { dot, wide as addPairs, widen } from './products'
+import { multiply, toFloat, widen } from './products'
 import { madd, loadHalves } from './simd'
 import { storeOutputs, storeTile } from './store-outputs'
 
 /** In memory, as all vector constants: see simd.ts. */
 const LOW_NIBBLES = memory.data<u8>([15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15], 16)
-
-/**
- * Adds the products of four elements of four rows, in lanes of `Sum`: i16 pairs where that saves instructions, else i32.
- * A type and no flag, so that the compiler has no two bodies that differ in a number only and makes them one.
- */
-// @ts-ignore: decorator
-@inline
-function multiply<Sum>(x: v128, w: v128, sum: v128): v128 {
-  return sizeof<Sum>() == 2 ? addPairs(x, w, sum) : dot(x, w, sum)
-}
-
-// @ts-ignore: decorator
-@inline
-function toFloat<Sum>(sum: v128): v128 {
-  return f32x4.convert_i32x4_s(sizeof<Sum>() == 2 ? widen(sum) : sum)
-}
 
 /** A panel times a tile of up to four tokens (pack-activations.ts), whose seeds hold the weights' offset. */
 // @ts-ignore: decorator

@@ -1,8 +1,9 @@
 // Linear layer on int8 activations and quantised weights. Each panel of 8 rows is unpacked once to bytes in the
-// thread's scratch and multiplied with tiles of four tokens; a single token goes row by row, fused with the unpacking
-// for the commonest types.
+// thread's scratch and multiplied with tiles of four tokens. Few tokens are multiplied with the commonest types while
+// these are unpacked, without a detour through memory.
 
 import { dotKind, SATURATING, WORDS } from './dot-kind'
+import { gemvQ4_K } from './gemv-q4k'
 import { gemvQ4_0 } from './gemv-q4'
 import { gemvQ8_0 } from './gemv-q8'
 import { IQ4_NL, Q4_0, Q4_1, Q4_K, Q5_0, Q5_1, Q5_K, Q6_K, Q8_0, blocksPerRow, packedBlockBytes } from './layout'
@@ -143,6 +144,10 @@ export function matmulQuantized(
   if (!ASC_FEATURE_RELAXED_SIMD) return
   if (m <= FEW && type == Q4_0) {
     gemvQ4_0(x, matrix, bias, out, m, n, k, add, begin, end, scratch)
+    return
+  }
+  if (m == 1 && type == Q4_K) {
+    gemvQ4_K(x, matrix, bias, out, n, k, add, begin, end)
     return
   }
   if (dotKind == SATURATING) {
