@@ -170,7 +170,7 @@ export function gemvQ8_0(
   const tiles = scratch + 128
   const tileStride = <usize>blocks * (words ? wordRecordBytes(8) : byteRecordBytes(8))
   if (m > 1) {
-    if (words) packWords(x, m, padded, 0, m, 8, tiles)
+    if (words) packWords(x, m, padded, 0, m, 8, false, tiles)
     else packBytes(x, m, padded, 0, m, 8, 0, offset, tiles)
   } else if (words) widenActivations(x, tiles, padded)
   for (let panel = begin; panel < end; panel++) {

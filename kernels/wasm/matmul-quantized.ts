@@ -86,8 +86,8 @@ function multiplyWords(
   const offset = unpackedOffset(type)
   const minimum = hasMinimum(type)
   const outStride = <usize>n << 2
-  // Scratch: result of one tile | byte panel | word panel | packed activations.
-  const bytePanel = scratch + 128
+  // Scratch: byte panel | word panel | packed activations.
+  const bytePanel = scratch
   const wordPanel = bytePanel + <usize>units * ((vectors << 5) + 64)
   const packed = wordPanel + <usize>units * ((vectors << 6) + 64)
   if (m == 1) {
@@ -108,7 +108,7 @@ function multiplyWords(
   const chunk = tokensPerChunk(tileBytes)
   for (let first = 0; first < m; first += chunk) {
     const count = min(chunk, m - first)
-    packWords(x, m, padded, first, count, vectors, packed)
+    packWords(x, m, padded, first, count, vectors, true, packed)
     for (let panel = begin; panel < end; panel++) {
       unpackPanel(type, matrix + <usize>panel * panelBytes, bytePanel, blocks)
       widenPanel(bytePanel, wordPanel, units, vectors, offset)
@@ -118,7 +118,7 @@ function multiplyWords(
       for (let token = 0; token < count; token += 4) {
         tileWords(
           vectors, wordPanel, units, minimum, tile, to, outStride, count - token, n - (panel << 3),
-          bias != 0 ? bias + at : 0, add, scratch,
+          bias != 0 ? bias + at : 0, add,
         )
         tile += tileBytes
         to += outStride << 2

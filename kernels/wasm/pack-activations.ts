@@ -3,6 +3,7 @@
 //
 //   bytes:  word j of token 0..3 (4 bytes each) for all j | seeds 2 x 4 x 4 | 4 f32 scales | 4 f32 sums
 //   words:  word j of token 0..3 (4 int16 each) for all j | 4 f32 scales | 4 f32 sums
+//   pairs:  as words, but first elements 0 and 1 of word j of token 0..3, then elements 2 and 3
 //
 // A sum is scale * (sum of the unit's activations), which a weight minimum multiplies. Seeds start the integer sums so
 // that the weights' offset costs nothing in the inner loop: -offset times the unit's sum as int32 for the `add` form;
@@ -108,8 +109,10 @@ export function packBytes(x: usize, m: i32, padded: i32, first: i32, count: i32,
   }
 }
 
-/** As `packBytes`, activations widened to int16. */
-export function packWords(x: usize, m: i32, padded: i32, first: i32, count: i32, vectors: usize, out: usize): void {
+/** As `packBytes`, activations widened to int16, as words or as pairs. */
+// @ts-ignore: decorator
+@inline
+export function packWords(x: usize, m: i32, padded: i32, first: i32, count: i32, vectors: usize, pairs: bool, out: usize): void {
   const scales = x + <usize>m * padded
   const sums = scales + <usize>m * (padded >> 3)
   const units = padded / (<i32>vectors << 2)
@@ -133,8 +136,17 @@ export function packWords(x: usize, m: i32, padded: i32, first: i32, count: i32,
       }
       for (let j: usize = 0; j < vectors; j += 2) {
         const words = token < count ? i16x8.extend_low_i8x16_s(v128.load64_zero(from + (j << 2))) : i16x8.splat(0)
-        v128.store64_lane(record + (j << 5) + (lane << 3), words, 0)
-        v128.store64_lane(record + (j << 5) + (lane << 3), words, 1, 32)
+        if (pairs) {
+          const to = record + (j << 5) + (lane << 2)
+          v128.store32_lane(to, words, 0)
+          v128.store32_lane(to, words, 1, 16)
+          v128.store32_lane(to, words, 2, 32)
+          v128.store32_lane(to, words, 3, 48)
+        } else {
+          const to = record + (j << 5) + (lane << 3)
+          v128.store64_lane(to, words, 0)
+          v128.store64_lane(to, words, 1, 32)
+        }
       }
       store<f32>(record + tail + (lane << 2), factor)
       store<f32>(record + tail + (lane << 2), <f32>total * factor, 16)
