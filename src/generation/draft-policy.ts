@@ -8,10 +8,10 @@ import { LONGEST_MATCH } from './prompt-lookup.ts'
 /** Tokens of one pass that may be guesses: the row that is sure is not among them. Some sizes, so that each is known soon. */
 const DRAFT_SIZES = [1, 2, 3, 5, 7]
 export const MOST_DRAFTED = 7
-/** What a further token of a pass is taken to cost before it was measured, in passes of one token. */
+/** What a further token of a pass is taken to cost before any was measured, in passes of one token. */
 const ASSUMED_TOKEN_COST = 0.4
 /** A pass with guesses must promise this much more, since what is expected is never exact. */
-const LEAST_GAIN = 1.08
+const LEAST_GAIN = 1.15
 /** Weight of a new time in its estimate. */
 const TIME_WEIGHT = 0.25
 /** A time above this many times its estimate was a disturbance and counts as that. */
@@ -57,14 +57,24 @@ export class DraftPolicy {
     let bestRate = LEAST_GAIN
     for (const size of DRAFT_SIZES) {
       if (size > available) break
-      const time = this.#times.get(size + 1) ?? single * (1 + size * ASSUMED_TOKEN_COST)
-      const rate = (this.#expected(matchLength, size) * single) / time
+      const rate = (this.#expected(matchLength, size) * single) / this.#timeOf(size + 1, single)
       if (rate > bestRate) {
         best = size
         bestRate = rate
       }
     }
     return best
+  }
+
+  /** Of a size that was not measured: as if further tokens cost what those of the next smaller size that was do. */
+  #timeOf(tokens: number, single: number): number {
+    const known = this.#times.get(tokens)
+    if (known !== undefined) return known
+    for (let smaller = tokens - 1; smaller > 1; smaller--) {
+      const time = this.#times.get(smaller)
+      if (time !== undefined) return single + ((time - single) * (tokens - 1)) / (smaller - 1)
+    }
+    return single * (1 + (tokens - 1) * ASSUMED_TOKEN_COST)
   }
 
   /** Tokens that a pass with `size` guesses is expected to give. */
