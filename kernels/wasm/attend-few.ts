@@ -20,6 +20,14 @@ export function queryFactorFew(type: i32): f32 {
   return type == F16 ? TWO_96 : 1
 }
 
+/** A query row times `scale`, as `scoreFew` takes it. */
+// @ts-ignore: decorator
+@inline
+export function scaleQuery(q: usize, headDim: i32, scale: f32, out: usize): void {
+  const factor = f32x4.splat(scale)
+  for (let at: usize = 0; at < <usize>headDim << 2; at += 16) v128.store(out + at, f32x4.mul(v128.load(q + at), factor))
+}
+
 /** Eight elements: halves as they are, bytes as 16-bit words. */
 // @ts-ignore: decorator
 @inline

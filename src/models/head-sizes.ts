@@ -1,9 +1,9 @@
 /** Sizes of attention heads that the kernels take. */
 
 /**
- * A thread's scratch memory holds a tile of keys, one of values, and the sums of 64 queries of every head that shares
- * them (kernels/wasm/attention.ts), all of them rows of a head. The largest known model, 48 heads of 128 over one
- * key/value head, has 6,400 here.
+ * A thread's scratch memory holds a tile of keys, one of values, and the rows and sums of as many queries as fit, for
+ * every head that shares them (kernels/wasm/attention.ts). The largest known model, 48 heads of 128 over one key/value
+ * head, has 6,400 here.
  */
 const MAX_SHARED_WIDTH = 8192
 
