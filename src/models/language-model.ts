@@ -4,7 +4,13 @@ import type { KvType } from './blocks/kv-cache.ts'
 import { KvCache } from './blocks/kv-cache.ts'
 import type { Norm, PreNormBlock } from './blocks/pre-norm-block.ts'
 import { planByteLength, Workspace, type WorkspacePlan } from './blocks/workspace.ts'
-import { Decoder, type DecoderLayer, type DecoderWeights, decoderPlan } from './llama/decoder.ts'
+import {
+  Decoder,
+  type DecoderLayer,
+  type DecoderWeights,
+  decoderPlan,
+  logitsByteLength,
+} from './llama/decoder.ts'
 import {
   type DecoderConfig,
   type ModelConfig,
@@ -50,11 +56,10 @@ function runPlans({ decoder, vision, projector }: ModelConfig, passTokens: numbe
   ]
 }
 
-/** Bytes that a model takes while it runs, beside its weights: the workspace and a row of logits. */
+/** Bytes that a model takes while it runs, beside its weights: the workspace and the decoder's logits. */
 export function runStateByteLength(config: ModelConfig, maxPassTokens: number): number {
-  const { contextLength, vocabSize } = config.decoder
-  const plans = runPlans(config, Math.min(maxPassTokens, contextLength))
-  return Math.max(...plans.map(planByteLength)) + vocabSize * 4
+  const plans = runPlans(config, Math.min(maxPassTokens, config.decoder.contextLength))
+  return Math.max(...plans.map(planByteLength)) + logitsByteLength(config.decoder)
 }
 
 export class LanguageModel {

@@ -82,6 +82,11 @@ export function decoderPlan(config: DecoderConfig, tokens: number) {
   } satisfies WorkspacePlan<string>
 }
 
+/** Bytes of the logits that a decoder keeps, beside its run state. */
+export function logitsByteLength({ vocabSize }: DecoderConfig): number {
+  return MAX_STEP_TOKENS * vocabSize * 4
+}
+
 interface StepKeys {
   readonly ropeCapacity: number
   readonly byTokens: Map<number, object>
@@ -112,7 +117,7 @@ export class Decoder {
     this.#weights = weights
     this.#rope = new RopeTable(backend, config.ropeFrequencies)
     this.#state = workspace.lay(decoderPlan(config, maxTokens))
-    this.logits = backend.alloc(MAX_STEP_TOKENS * config.vocabSize * 4)
+    this.logits = backend.alloc(logitsByteLength(config))
   }
 
   /** Enqueues a pass over up to `maxTokens` tokens. */
