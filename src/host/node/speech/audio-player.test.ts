@@ -88,9 +88,12 @@ describe.skipIf(process.platform === 'win32')('a program that reads a pipe', () 
     programs.add('aplay', NOTE, "note('begun')")
     const player = await createPlayer()
     const controller = new AbortController()
-    const first = player.play(clip(60_000, 0.1), { signal: controller.signal })
+    let onStarted = () => {}
+    const started = new Promise<void>((resolve) => (onStarted = resolve))
+    const first = player.play(clip(60_000, 0.1), { signal: controller.signal, onStarted })
     const second = player.play(clip(50, 0.2))
     while (programs.notes('aplay').length === 0) await new Promise((resolve) => setTimeout(resolve, 20))
+    await started
     expect(player.level?.()).toBeCloseTo(0.1, 2)
     controller.abort()
     await expect(first).rejects.toMatchObject({ name: 'AbortError' })
