@@ -1,8 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vite'
+import { bundledModels } from './build/bundled-models.ts'
+import { documentPolicy } from './build/document-policy.ts'
 
 const library = fileURLToPath(new URL('../', import.meta.url))
+const app = fileURLToPath(new URL('.', import.meta.url))
 const { exports } = JSON.parse(readFileSync(`${library}package.json`, 'utf8'))
 
 /** The published entries of the library as a browser gets them; nothing else of it can be imported. */
@@ -21,10 +24,11 @@ const isolation = {
 }
 
 export default defineConfig({
-  root: fileURLToPath(new URL('.', import.meta.url)),
+  root: app,
   // Relative addresses: the built files work at any path of any host.
   base: './',
   resolve: { alias: entries },
+  plugins: [documentPolicy(), bundledModels(`${library}models`)],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   worker: { format: 'es' },
   build: {
@@ -33,6 +37,8 @@ export default defineConfig({
     target: 'es2022',
     // Small files as data: addresses would need a weaker content security policy.
     assetsInlineLimit: 0,
+    // The same app twice, under two content security policies: see src/shell/connection.ts.
+    rolldownOptions: { input: [`${app}index.html`, `${app}connected.html`] },
   },
   server: { headers: isolation },
   preview: { headers: isolation },

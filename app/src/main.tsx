@@ -1,3 +1,4 @@
+import './shell/own-scripts.ts'
 import { render } from 'preact'
 import { App } from './app.tsx'
 import './styles/base.css'
