@@ -3,8 +3,11 @@ import { HistoryScreen } from './history/history-screen.tsx'
 import { LiveScreen } from './live/live-screen.tsx'
 import { ModelsScreen } from './models/models-screen.tsx'
 import { SettingsScreen } from './settings/settings-screen.tsx'
+import { ErrorBoundary } from './shell/error-boundary.tsx'
+import { FirstVisit } from './shell/first-visit.tsx'
 import { Navigation } from './shell/navigation.tsx'
 import { type Screen, screen } from './shell/screens.ts'
+import { SkipLink } from './shell/skip-link.tsx'
 
 const SCREEN_VIEWS: Readonly<Record<Screen, () => preact.JSX.Element>> = {
   ask: AskScreen,
@@ -17,11 +20,15 @@ const SCREEN_VIEWS: Readonly<Record<Screen, () => preact.JSX.Element>> = {
 export function App() {
   const View = SCREEN_VIEWS[screen.value]
   return (
-    <>
+    <div class="shell">
+      <SkipLink />
       <Navigation />
-      <main id="main">
-        <View />
+      <main id="main" class={`shell-main shell-main-${screen.value}`}>
+        <FirstVisit />
+        <ErrorBoundary key={screen.value}>
+          <View />
+        </ErrorBoundary>
       </main>
-    </>
+    </div>
   )
 }

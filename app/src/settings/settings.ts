@@ -4,6 +4,7 @@ import { effect, type Signal, signal } from '@preact/signals'
 export interface Settings {
   readonly language: Signal<'auto' | 'en' | 'zh'>
   readonly theme: Signal<'auto' | 'light' | 'dark'>
+  readonly textSize: Signal<'normal' | 'large' | 'larger' | 'largest'>
   /** How answers reach somebody who does not read the screen: by the screen reader or by our voice, never both. */
   readonly announcing: Signal<'sentences' | 'ends' | 'own-voice'>
   readonly brevity: Signal<'short' | 'normal' | 'full'>
@@ -15,17 +16,21 @@ export interface Settings {
   readonly recognizer: Signal<string>
   /** `platform:NAME` or the name of a voice in the store; empty: the first local one of the language. */
   readonly voice: Signal<string>
+  /** Whether the person has put away what newcomers are told. */
+  readonly welcomed: Signal<boolean>
 }
 
 const DEFAULTS: { readonly [Name in keyof Settings]: Settings[Name]['value'] } = {
   language: 'auto',
   theme: 'auto',
+  textSize: 'normal',
   announcing: 'sentences',
   brevity: 'normal',
   rate: 1,
   model: 'tiny',
   recognizer: '',
   voice: '',
+  welcomed: false,
 }
 
 const KEY = 'onsight.settings'
