@@ -1,17 +1,17 @@
 /** From the request of an answer to its response: read, wait, answer, as one body or as a stream. */
 import type { AnswerFinished, ChatEvent, ChatTurn, ScoredAnswerToken } from '../engine/types.ts'
-import { isAbortError } from '../shared/abort.ts'
 import { EngineError } from '../shared/errors.ts'
-import { AnswerQueue, type Ticket } from './answer-queue.ts'
+import { type Admission, type Admitted, endOf } from './admission.ts'
 import type { AnswerRequest } from './answer-request.ts'
 import type { CheckedOptions } from './app-options.ts'
+import { PING_MS } from './byte-stream.ts'
 import { encodeEmbeddings, parseEmbeddingsRequest } from './embeddings.ts'
 import { refusalOf } from './error-body.ts'
-import { PING_MS, streamEvents } from './event-stream.ts'
+import { streamEvents } from './event-stream.ts'
 import type { Gauge } from './metrics.ts'
 import { loadTurns } from './pictures.ts'
-import { readJson } from './read-json.ts'
-import { RequestLife } from './request-life.ts'
+import { readJson } from './read-body.ts'
+import type { RequestLife } from './request-life.ts'
 import type { RequestRecord } from './request-record.ts'
 import { locateSchemaError } from './response-format.ts'
 import { type QuestionTurn, ServedModel } from './served-model.ts'
@@ -23,46 +23,23 @@ export interface AnswerRoute {
   readonly createEncoder: EncoderFactory
 }
 
-interface Running {
-  readonly life: RequestLife
-  readonly ticket: Ticket
-  readonly record: RequestRecord
-}
-
 export class Answering {
   readonly served: readonly ServedModel[]
   readonly #options: CheckedOptions
-  readonly #queue: AnswerQueue
-  readonly #lives = new Set<RequestLife>()
-  #isStopping = false
-  #onIdle: (() => void) | undefined
+  readonly #admission: Admission
 
-  constructor(options: CheckedOptions) {
+  constructor(options: CheckedOptions, admission: Admission) {
     this.#options = options
-    this.#queue = new AnswerQueue(options.queueLength)
+    this.#admission = admission
     this.served = Object.entries(options.models).map(
       ([id, model]) => new ServedModel(id, model, options.keptConversations),
     )
-  }
-
-  get isStopping(): boolean {
-    return this.#isStopping
   }
 
   get gauges(): readonly Gauge[] {
     const perModel = (read: (served: ServedModel) => number) => () =>
       this.served.map((served) => ({ model: served.id, value: read(served) }))
     return [
-      {
-        name: 'onsight_requests_running',
-        help: 'Requests being answered.',
-        read: () => [{ value: this.#queue.running }],
-      },
-      {
-        name: 'onsight_requests_waiting',
-        help: 'Requests being read or waiting for their turn.',
-        read: () => [{ value: this.#queue.waiting }],
-      },
       {
         name: 'onsight_model_memory_bytes',
         help: 'Memory of weights, run state and conversations.',
@@ -87,8 +64,8 @@ export class Answering {
   }
 
   respond(request: Request, route: AnswerRoute, record: RequestRecord): Promise<Response> {
-    return this.#admit(request, record, async (running, body) => {
-      const { life } = running
+    return this.#admit(request, record, async (admitted, body) => {
+      const { life } = admitted
       const asked = route.parse(body)
       const served = this.find(asked.model)
       record.model = served.id
@@ -103,56 +80,39 @@ export class Answering {
         created: Math.floor(Date.now() / 1000),
       }
       const encoder = route.createEncoder(identity, asked)
-      const events = this.#answer(served, turns, asked, running)
-      if (asked.isStream) return await this.#stream(events, encoder, running)
+      const events = this.#answer(served, turns, asked, admitted)
+      if (asked.isStream) return await this.#stream(events, encoder, admitted)
       return Response.json(await collect(events, encoder))
     })
   }
 
   embed(request: Request, record: RequestRecord): Promise<Response> {
-    return this.#admit(request, record, async (running, body) => {
-      const { life, ticket } = running
+    return this.#admit(request, record, async (admitted, body) => {
+      const { life, turn, close } = admitted
       const asked = parseEmbeddingsRequest(body)
       const served = this.find(asked.model)
       record.model = served.id
-      await ticket.turn(life.signal)
+      await turn()
       const embeddings = await served.model.embed(asked.texts, { signal: life.signal })
       const answer = encodeEmbeddings(served.id, asked, embeddings)
       record.embedded(embeddings.reduce((sum, { tokens }) => sum + tokens, 0))
-      this.#close(running)
+      close()
       return Response.json(answer)
     })
   }
 
-  /** Takes a place in the queue, which `work` gives back unless it fails. */
-  async #admit(
+  #admit(
     request: Request,
     record: RequestRecord,
-    work: (running: Running, body: unknown) => Promise<Response>,
+    work: (admitted: Admitted, body: unknown) => Promise<Response>,
   ): Promise<Response> {
-    const ticket = this.#queue.take()
-    const life = new RequestLife(request.signal, this.#options.requestTimeoutMs)
-    this.#lives.add(life)
-    const running = { life, ticket, record }
-    try {
-      return await work(running, await readJson(request, this.#options.maxBodyBytes, life.signal))
-    } catch (error) {
-      this.#close(running)
-      throw endOf(life, error)
-    }
+    return this.#admission.admit('answers', request, record, async (admitted) =>
+      work(admitted, await readJson(request, this.#options.maxBodyBytes, admitted.life.signal)),
+    )
   }
 
-  async stop(graceMs: number): Promise<void> {
-    this.#isStopping = true
-    if (this.#lives.size > 0) {
-      const timer = setTimeout(() => {
-        for (const life of this.#lives) life.end('stopping')
-      }, graceMs)
-      await new Promise<void>((resolve) => {
-        this.#onIdle = resolve
-      })
-      clearTimeout(timer)
-    }
+  /** Closes the conversations that are kept. Nothing may run any more. */
+  dispose(): void {
     for (const served of this.served) served.dispose()
   }
 
@@ -161,11 +121,10 @@ export class Answering {
     served: ServedModel,
     turns: readonly ChatTurn[],
     { generation, isPlain, format }: AnswerRequest,
-    running: Running,
+    { life, record, turn, close }: Admitted,
   ): AsyncGenerator<AnswerEvent, void, undefined> {
-    const { life, ticket, record } = running
     try {
-      await ticket.turn(life.signal)
+      await turn()
       const question = turns.at(-1) as QuestionTurn
       const options = { ...generation, signal: life.signal }
       const events = served.answer(turns.slice(0, -1), question, options, { isPlain })
@@ -182,7 +141,7 @@ export class Answering {
     } catch (error) {
       throw locateSchemaError(error, format.schemaField)
     } finally {
-      this.#close(running)
+      close()
     }
   }
 
@@ -193,7 +152,7 @@ export class Answering {
   async #stream(
     events: AsyncGenerator<AnswerEvent, void, undefined>,
     encoder: AnswerEncoder,
-    { life, record }: Running,
+    { life, record }: Admitted,
   ): Promise<Response> {
     const first = nextSpoken(events)
     let timer: ReturnType<typeof setTimeout> | undefined
@@ -215,20 +174,6 @@ export class Answering {
       },
     })
   }
-
-  #close({ life, ticket }: Running): void {
-    ticket.leave()
-    life.close()
-    this.#lives.delete(life)
-    if (this.#lives.size === 0) this.#onIdle?.()
-  }
-}
-
-/** An abort is told by its reason. A body that breaks off is a client that left, known before its signal says so. */
-function endOf(life: RequestLife, error: unknown): unknown {
-  if (!isAbortError(error)) return error
-  life.end('client-left')
-  return life.error
 }
 
 async function collect(events: AsyncIterable<AnswerEvent>, encoder: AnswerEncoder): Promise<unknown> {

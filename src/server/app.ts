@@ -3,6 +3,7 @@ import { Hono } from 'hono'
 import { cors } from 'hono/cors'
 import { EngineError } from '../shared/errors.ts'
 import { checkContentType, checkHost, checkKey, checkOrigin } from './access.ts'
+import { Admission } from './admission.ts'
 import { Answering, type AnswerRoute } from './answering.ts'
 import { checkAppOptions, type ServerAppOptions } from './app-options.ts'
 import { AudioRoutes } from './audio-routes.ts'
@@ -45,9 +46,10 @@ const HEALTH = ['/health', '/v1/health']
  */
 export function createServerApp(options: ServerAppOptions): ServerApp {
   const checked = checkAppOptions(options)
-  const answering = new Answering(checked)
-  const audio = checked.audio && new AudioRoutes(checked.audio, checked)
-  const metrics = new Metrics(answering.gauges)
+  const admission = new Admission(checked)
+  const answering = new Answering(checked, admission)
+  const audio = checked.audio && new AudioRoutes(checked.audio, checked.maxBodyBytes, admission)
+  const metrics = new Metrics([...admission.gauges, ...answering.gauges])
   const access = { hosts: checked.hosts, corsOrigins: checked.corsOrigins, apiKey: checked.apiKey }
   const created = Math.floor(Date.now() / 1000)
   const app = new Hono<Environment>()
@@ -66,7 +68,7 @@ export function createServerApp(options: ServerAppOptions): ServerApp {
   app.use(cors({ origin: (origin) => (checked.corsOrigins.includes(origin) ? origin : null), maxAge: 600 }))
   app.use(async (c, next) => {
     if (!HEALTH.includes(c.req.path)) await checkKey(c.req.raw.headers, access)
-    if (answering.isStopping) throw stoppingError()
+    if (admission.isStopping) throw stoppingError()
     await next()
   })
 
@@ -127,8 +129,8 @@ export function createServerApp(options: ServerAppOptions): ServerApp {
   return {
     fetch: async (request) => app.fetch(request),
     stop: async (graceMs) => {
-      await answering.stop(graceMs)
-      audio?.stop()
+      await admission.stop(graceMs)
+      answering.dispose()
     },
   }
 }

@@ -1,18 +1,16 @@
 /** `/v1/audio/transcriptions` and `/v1/audio/speech`: what is said in a file, and text as sound. */
 import type { AudioDecoder } from '../audio/decoder.ts'
-import { encodePcm, encodeWavHeader } from '../audio/encode-wav.ts'
-import { resample } from '../audio/resampler.ts'
-import { isAbortError } from '../shared/abort.ts'
 import { EngineError } from '../shared/errors.ts'
 import { createMemorySource } from '../shared/memory-source.ts'
-import type { Recognizer, SpokenPiece, TranscriptFinished, Voice } from '../speech/types.ts'
-import { AnswerQueue } from './answer-queue.ts'
-import type { CheckedOptions } from './app-options.ts'
-import { readBytes, readJson } from './read-json.ts'
-import { invalidValue, RequestFields } from './request-fields.ts'
-import { RequestLife } from './request-life.ts'
+import type { Recognizer, TranscriptFinished, Voice } from '../speech/types.ts'
+import { type Admission, type Admitted, endOf } from './admission.ts'
+import { streamBytes } from './byte-stream.ts'
+import { readJson } from './read-body.ts'
 import type { RequestRecord } from './request-record.ts'
-import { encodeTranscript, TRANSCRIPT_FORMATS, type TranscriptFormat } from './transcript-encoder.ts'
+import { encodeSound } from './sound-encoder.ts'
+import { parseSpeechRequest, type SpeechRequest } from './speech-request.ts'
+import { encodeTranscript } from './transcript-encoder.ts'
+import { readTranscriptionForm } from './transcription-form.ts'
 
 /** What hears and speaks for clients. */
 export interface AudioServices {
@@ -22,54 +20,40 @@ export interface AudioServices {
   readonly decoder: AudioDecoder
 }
 
-type Reply = (request: Request, life: RequestLife, release: () => void) => Promise<Response>
-
-const SOUND_FORMATS = ['wav', 'pcm'] as const
-/** Of `pcm`, as clients expect it. */
-const PCM_RATE = 24_000
-/** As OpenAI has it. */
-const MAX_INPUT_CHARACTERS = 4096
-const PACE = { least: 0.5, most: 3 }
-const FIELDS = [
-  'file',
-  'model',
-  'language',
-  'prompt',
-  'response_format',
-  'temperature',
-  'timestamp_granularities[]',
-]
+/** A minute and a half of speech: who plays it as it comes does not keep the voice from the next one for long. */
+const MAX_UNREAD_BYTES = 4 * 2 ** 20
 
 export class AudioRoutes {
   readonly #services: AudioServices
-  readonly #options: CheckedOptions
-  readonly #queue: AnswerQueue
-  readonly #lives = new Set<RequestLife>()
+  readonly #maxBodyBytes: number
+  readonly #admission: Admission
 
-  constructor(services: AudioServices, options: CheckedOptions) {
+  constructor(services: AudioServices, maxBodyBytes: number, admission: Admission) {
     this.#services = services
-    this.#options = options
-    this.#queue = new AnswerQueue(options.queueLength)
+    this.#maxBodyBytes = maxBodyBytes
+    this.#admission = admission
   }
 
   transcribe(request: Request, record: RequestRecord): Promise<Response> {
     const { recognizer, decoder } = this.#services
     if (!recognizer) throw notOffered('No recogniser was loaded.', '--recognizer')
     record.model = recognizer.info.name
-    return this.#run(request, async (_, life, release) => {
-      try {
-        const { file, format, ...options } = await readForm(request, this.#options.maxBodyBytes, life.signal)
-        const source = createMemorySource(file.name || 'file', new Uint8Array(await file.arrayBuffer()))
-        const clips = decoder.decode(source, life.signal)
-        const events = recognizer.transcribe(clips, { ...options, signal: life.signal })
-        let finished: TranscriptFinished | undefined
-        for await (const event of events) if (event.type === 'transcript-finished') finished = event
-        if (life.error) throw life.error
-        if (!finished) throw new Error('The transcript has no end.')
-        return encodeTranscript(finished, format)
-      } finally {
-        release()
-      }
+    return this.#admission.admit('sound', request, record, async ({ life, turn, close }) => {
+      const { file, format, ...options } = await readTranscriptionForm(
+        request,
+        this.#maxBodyBytes,
+        life.signal,
+      )
+      const source = createMemorySource(file.name || 'file', new Uint8Array(await file.arrayBuffer()))
+      await turn()
+      const clips = decoder.decode(source, life.signal)
+      const events = recognizer.transcribe(clips, { ...options, signal: life.signal })
+      let finished: TranscriptFinished | undefined
+      for await (const event of events) if (event.type === 'transcript-finished') finished = event
+      if (life.error) throw life.error
+      if (!finished) throw new Error('The transcript has no end.')
+      close()
+      return encodeTranscript(finished, format)
     })
   }
 
@@ -77,141 +61,55 @@ export class AudioRoutes {
     const { voice } = this.#services
     if (!voice) throw notOffered('No voice was loaded.', '--voice')
     record.model = voice.info.name
-    return this.#run(request, async (_, life, release) => {
-      const fields = new RequestFields(await readJson(request, this.#options.maxBodyBytes, life.signal))
-      const input = fields.text('input') ?? ''
-      if (input.trim() === '' || input.length > MAX_INPUT_CHARACTERS) {
-        throw invalidValue('input', `a text of 1 to ${MAX_INPUT_CHARACTERS} characters`, input)
-      }
-      const format = fields.choice('response_format', SOUND_FORMATS) ?? 'wav'
-      const rate = fields.number('speed', PACE) ?? 1
-      const pieces = voice.synthesize(input, { rate, signal: life.signal })
+    return this.#admission.admit('sound', request, record, async (admitted) => {
+      const { life } = admitted
+      const asked = parseSpeechRequest(await readJson(request, this.#maxBodyBytes, life.signal))
+      const sound = speakNow(voice, asked, admitted)
       // The first piece tells whether it works at all, while a failure can still have a status.
-      const first = await pieces.next()
+      const first = await sound.next()
       record.defer()
-      const body = soundOf(first, pieces, format, life, () => {
-        release()
-        record.end()
+      const body = streamBytes(recorded(first, sound, admitted), {
+        maxUnreadBytes: MAX_UNREAD_BYTES,
+        onLost: (why) => life.end(why),
       })
-      return new Response(body, { headers: { 'content-type': format === 'wav' ? 'audio/wav' : 'audio/pcm' } })
+      return new Response(body, {
+        headers: { 'content-type': asked.format === 'wav' ? 'audio/wav' : 'audio/pcm' },
+      })
     })
-  }
-
-  /** Ends what runs. */
-  stop(): void {
-    for (const life of this.#lives) life.end('stopping')
-  }
-
-  /** One at a time; a reply that goes on as a stream calls `release` itself. */
-  async #run(request: Request, reply: Reply): Promise<Response> {
-    const ticket = this.#queue.take()
-    const life = new RequestLife(request.signal, this.#options.requestTimeoutMs)
-    this.#lives.add(life)
-    const release = (): void => {
-      ticket.leave()
-      life.close()
-      this.#lives.delete(life)
-    }
-    try {
-      await ticket.turn(life.signal)
-      return await reply(request, life, release)
-    } catch (error) {
-      release()
-      if (!isAbortError(error)) throw error
-      life.end('client-left')
-      throw life.error
-    }
   }
 }
 
-async function readForm(
-  request: Request,
-  maxBytes: number,
-  signal: AbortSignal,
-): Promise<{
-  file: File
-  format: TranscriptFormat
-  language?: string
-  context?: string
-  timestamps: boolean
-}> {
-  const type = request.headers.get('content-type') ?? ''
-  if (!/^multipart\/form-data\s*;/i.test(type)) {
-    throw new EngineError('server/content-type', {
-      message: `Expected a body of type multipart/form-data, found ${type === '' ? 'none' : `"${type.slice(0, 60)}"`}.`,
-    })
-  }
-  const bytes = await readBytes(request, maxBytes, signal)
-  const form = await new Response(new Uint8Array(bytes), { headers: { 'content-type': type } })
-    .formData()
-    .catch((cause: unknown) => {
-      throw new EngineError('server/bad-form', { message: 'The form could not be read.', cause })
-    })
-  for (const name of form.keys()) {
-    if (!FIELDS.includes(name)) {
-      throw new EngineError('server/unsupported-parameter', {
-        message: `"${name.slice(0, 60)}" is not supported here; fields are ${FIELDS.join(', ')}.`,
-        field: name.slice(0, 60),
-      })
-    }
-  }
-  const text = (name: string): string | undefined => {
-    const value = form.get(name)
-    return typeof value === 'string' && value !== '' ? value : undefined
-  }
-  const file = form.get('file')
-  if (file === null || typeof file === 'string') throw invalidValue('file', 'a sound file', file)
-  const wanted = text('response_format') ?? 'json'
-  const format = TRANSCRIPT_FORMATS.find((name) => name === wanted)
-  if (format === undefined)
-    throw invalidValue('response_format', `one of ${TRANSCRIPT_FORMATS.join(', ')}`, wanted)
-  const language = text('language')
-  const context = text('prompt')
-  return {
-    file,
-    format,
-    timestamps: format !== 'json' && format !== 'text',
-    ...(language !== undefined && { language }),
-    ...(context !== undefined && { context }),
+/** Waits for its turn, then speaks. Ends its admission, whatever happens. */
+async function* speakNow(
+  voice: Voice,
+  { input, rate, format }: SpeechRequest,
+  { life, turn, close }: Admitted,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  try {
+    await turn()
+    yield* encodeSound(voice.synthesize(input, { rate, signal: life.signal }), format, voice.info.sampleRate)
+    if (life.error) throw life.error
+  } finally {
+    close()
   }
 }
 
-/** Sound as it is made; the header of a WAV stream does not know its length. */
-function soundOf(
-  first: IteratorResult<SpokenPiece>,
-  pieces: AsyncIterableIterator<SpokenPiece>,
-  format: (typeof SOUND_FORMATS)[number],
-  life: RequestLife,
-  onEnd: () => void,
-): ReadableStream<Uint8Array> {
-  let next: IteratorResult<SpokenPiece> | undefined = first
-  let hasHeader = false
-  return new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      try {
-        const { done, value } = next ?? (await pieces.next())
-        next = undefined
-        if (done) {
-          controller.close()
-          onEnd()
-          return
-        }
-        const clip = format === 'pcm' ? resample(value, PCM_RATE) : value
-        if (format === 'wav' && !hasHeader)
-          controller.enqueue(encodeWavHeader(clip.sampleRate, 's16le', undefined))
-        hasHeader = true
-        controller.enqueue(encodePcm(clip.samples, 's16le'))
-      } catch (error) {
-        controller.error(error)
-        onEnd()
-      }
-    },
-    async cancel() {
-      life.end('client-left')
-      await pieces.return?.()
-      onEnd()
-    },
-  })
+/** A stream that has begun cannot change its status any more, but the log tells how it ended. */
+async function* recorded(
+  first: IteratorResult<Uint8Array>,
+  rest: AsyncGenerator<Uint8Array, void, undefined>,
+  { life, record }: Admitted,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  try {
+    if (!first.done) yield first.value
+    yield* rest
+  } catch (thrown) {
+    const error = endOf(life, thrown)
+    record.fail(error)
+    throw error
+  } finally {
+    record.end()
+  }
 }
 
 function notOffered(message: string, option: string): EngineError {

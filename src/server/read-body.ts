@@ -1,11 +1,9 @@
-/** The body of a request as JSON, up to a size. */
+/** The body of a request, up to a size: as JSON or as it is. */
 import { createAbortError, throwIfAborted } from '../shared/abort.ts'
 import { EngineError } from '../shared/errors.ts'
 
 /** Throws `server/body-too-large` and `server/not-json`; rejects with an `AbortError`. */
 export async function readJson(request: Request, maxBytes: number, signal: AbortSignal): Promise<unknown> {
-  const stated = Number(request.headers.get('content-length') ?? 0)
-  if (stated > maxBytes) throw tooLarge(stated, maxBytes)
   const bytes = await readBytes(request, maxBytes, signal)
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) as unknown
@@ -17,11 +15,14 @@ export async function readJson(request: Request, maxBytes: number, signal: Abort
   }
 }
 
+/** Throws `server/body-too-large`; rejects with an `AbortError`. */
 export async function readBytes(
   request: Request,
   maxBytes: number,
   signal: AbortSignal,
-): Promise<Uint8Array> {
+): Promise<Uint8Array<ArrayBuffer>> {
+  const stated = Number(request.headers.get('content-length') ?? 0)
+  if (stated > maxBytes) throw tooLarge(stated, maxBytes)
   const chunks: Uint8Array[] = []
   let length = 0
   const reader = request.body?.getReader()
@@ -56,6 +57,6 @@ export async function readBytes(
 function tooLarge(found: number, most: number): EngineError {
   return new EngineError('server/body-too-large', {
     message: `Expected a request of at most ${most} bytes, found ${found} or more.`,
-    hint: 'Make pictures smaller: models see 2048 pixels a side or fewer. --max-body allows more.',
+    hint: 'Make pictures smaller (models see 2048 pixels a side or fewer) or recordings shorter. --max-body allows more.',
   })
 }
