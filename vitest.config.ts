@@ -1,6 +1,14 @@
+import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 
+/** What the app imports, as a browser gets it; from source, so that no build is needed. */
+const entries = ['index', 'assistant', 'speech', 'hub'].map((name) => ({
+  find: new RegExp(`^onsight${name === 'index' ? '' : `/${name}`}$`),
+  replacement: fileURLToPath(new URL(`src/entry/${name}.browser.ts`, import.meta.url)),
+}))
+
 export default defineConfig({
+  resolve: { alias: entries },
   test: {
     include: [
       'src/**/*.test.ts',
