@@ -8,6 +8,11 @@ import { type LoadRecognizerOptions, loadRecognizerOn } from '../speech/load-rec
 import { type LoadVoiceOptions, loadVoiceOn } from '../speech/load-voice.ts'
 import type { Recognizer, Voice } from '../speech/types.ts'
 
+export {
+  type AnswerSpeaker,
+  type AnswerSpeakerOptions,
+  createAnswerSpeaker,
+} from '../assistant/voice-loop/answer-speaker.ts'
 export { type ChatAnswererOptions, createChatAnswerer } from '../assistant/voice-loop/chat-answerer.ts'
 export { createConversationLoop } from '../assistant/voice-loop/conversation-loop.ts'
 export { createEarcon } from '../assistant/voice-loop/earcon.ts'

@@ -14,6 +14,11 @@ import {
 import type { Recognizer, Voice } from '../speech/types.ts'
 import { createFileHost } from './file-host.node.ts'
 
+export {
+  type AnswerSpeaker,
+  type AnswerSpeakerOptions,
+  createAnswerSpeaker,
+} from '../assistant/voice-loop/answer-speaker.ts'
 export { type ChatAnswererOptions, createChatAnswerer } from '../assistant/voice-loop/chat-answerer.ts'
 export { createConversationLoop } from '../assistant/voice-loop/conversation-loop.ts'
 export { createEarcon } from '../assistant/voice-loop/earcon.ts'

@@ -110,7 +110,8 @@ export interface ConversationLoop {
   /**
    * Begins, and tells what happens until `dispose` or until the sound is over. Can be called once.
    *
-   * @throws EngineError `audio/microphone-gone` when the device cannot be opened again.
+   * @throws EngineError `audio/not-allowed` when the person refused, `audio/microphone-gone` when the device cannot be
+   * opened again.
    */
   run(): AsyncIterableIterator<LoopEvent>
   /** Push-to-talk: somebody begins to speak; what is being said is stopped. */

@@ -57,7 +57,8 @@ export class MicrophonePump {
   /**
    * Until a recording is over, or `stop`.
    *
-   * @throws EngineError `audio/microphone-gone` when the device does not come back.
+   * @throws EngineError `audio/microphone-gone` when the device does not come back, `audio/not-allowed` when the person
+   * refused: asking again would not change their mind.
    */
   async run(): Promise<void> {
     const { microphone, clock, onGone } = this.#options
@@ -71,6 +72,7 @@ export class MicrophonePump {
       const end = await this.#hear()
       if (end.isClosed) continue
       if (microphone.kind !== 'device' && end.cause === undefined) return
+      if (EngineError.isInstance(end.cause) && end.cause.code === 'audio/not-allowed') throw end.cause
       const pause = RETRY_MS[this.#failures++]
       const error = goneError(microphone.name, end.cause)
       if (pause === undefined || microphone.kind !== 'device') throw error
