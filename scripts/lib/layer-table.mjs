@@ -64,6 +64,7 @@ export const PACKAGE_HOMES = {
   'cmu-pronouncing-dictionary': 'speech',
   commander: 'cli',
   'eventsource-parser': 'assistant',
+  'hash-wasm': 'host',
   hono: 'server',
   'opencc-js': 'speech',
   'pinyin-pro': 'speech',

@@ -1,22 +1,13 @@
 /** Which of the GGUF files beside a text model is its projector: told by what is in them, not by their names. */
 import { type GgufFile, loadGguf } from '../formats/gguf/load-gguf.ts'
 import { optional, requireNumber, requireString } from '../formats/gguf/metadata.ts'
+import { isProjector, outputWidth } from '../formats/gguf/projector.ts'
 import type { ByteSource } from '../shared/byte-source.ts'
 import { EngineError } from '../shared/errors.ts'
 import type { ModelFolder } from '../shared/model-files.ts'
 
 /** Files of a folder that are looked into; a folder of more models than this wants the user's word. */
 const MAX_CANDIDATES = 64
-
-export function isProjector(gguf: GgufFile): boolean {
-  return gguf.metadata.get('general.architecture') === 'clip'
-}
-
-/** The width that a projector ends in; undefined when the file does not say. */
-export function outputWidth(projector: GgufFile): number | undefined {
-  const last = projector.tensors.get('mm.2.weight') ?? projector.tensors.get('mm.model.fc.weight')
-  return last?.shape[0] ?? optional(projector, 'clip.vision.projection_dim', requireNumber)
-}
 
 export interface FoundProjector {
   /** Open; undefined when none fits. */

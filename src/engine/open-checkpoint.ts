@@ -4,6 +4,7 @@
  */
 import { type GgufFile, loadGguf } from '../formats/gguf/load-gguf.ts'
 import { loadSplitGguf, splitCountOf } from '../formats/gguf/load-split.ts'
+import { isProjector } from '../formats/gguf/projector.ts'
 import { loadSafetensors } from '../formats/safetensors/load-safetensors.ts'
 import { loadShardedSafetensors } from '../formats/safetensors/load-sharded.ts'
 import type { TensorInfo } from '../formats/tensor-info.ts'
@@ -11,7 +12,7 @@ import type { Checkpoint } from '../models/checkpoint.ts'
 import type { ByteSource } from '../shared/byte-source.ts'
 import { EngineError } from '../shared/errors.ts'
 import type { FileHost, ModelFolder } from '../shared/model-files.ts'
-import { findProjector, isProjector } from './find-projector.ts'
+import { findProjector } from './find-projector.ts'
 import { JsonFiles } from './json-files.ts'
 
 /** A checkpoint with what else lies in its folder. */

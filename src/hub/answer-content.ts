@@ -19,8 +19,9 @@ export function totalOf(contentRange: string | null): number | undefined {
   return total === undefined ? undefined : Number(total)
 }
 
-/** Of the file; a compressed answer does not tell. */
-export function lengthOf(headers: Headers): number | undefined {
+/** Of the file; a compressed answer does not tell, nor does one that may hide that it is compressed. */
+export function lengthOf(headers: Headers, mayBeCompressed = false): number | undefined {
+  if (mayBeCompressed) return undefined
   const length = headers.get('content-length')
   const isPlain = ['identity', null].includes(headers.get('content-encoding'))
   return length !== null && isPlain && /^\d+$/.test(length) ? Number(length) : undefined

@@ -14,7 +14,16 @@ export interface CatalogueEntry {
   readonly task?: 'recognition'
   /** Weights, rounded where the listing was. */
   readonly approximateBytes?: number
+  /** Keys and values of a token in 16 bits: layers x heads of keys x 64 x 2 x 2 bytes. */
+  readonly cacheBytesPerToken?: number
 }
+
+/** 30 layers, 3 heads of keys. */
+const CACHE_256M = 23_040
+/** 32 layers, 5 heads of keys. */
+const CACHE_500M = 40_960
+/** 24 layers, 32 heads of keys. */
+const CACHE_2B = 196_608
 
 export const CATALOGUE: readonly CatalogueEntry[] = [
   {
@@ -24,6 +33,7 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     licence: 'apache-2.0',
     description: 'smallest; pictures and short questions',
     approximateBytes: 513_028_808,
+    cacheBytesPerToken: CACHE_256M,
   },
   {
     name: 'smolvlm-500m',
@@ -31,6 +41,7 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     format: 'safetensors',
     licence: 'apache-2.0',
     description: 'pictures; a good start',
+    cacheBytesPerToken: CACHE_500M,
   },
   {
     name: 'smolvlm-2.2b',
@@ -39,6 +50,7 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     licence: 'apache-2.0',
     description: 'pictures; best answers of the three',
     approximateBytes: 4_500_000_000,
+    cacheBytesPerToken: CACHE_2B,
   },
   {
     name: 'smolvlm2-256m',
@@ -46,6 +58,7 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     format: 'safetensors',
     licence: 'apache-2.0',
     description: 'second generation, trained on video too',
+    cacheBytesPerToken: CACHE_256M,
   },
   {
     name: 'smolvlm2-500m',
@@ -54,6 +67,7 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     licence: 'apache-2.0',
     description: 'second generation, trained on video too; 32-bit weights',
     approximateBytes: 2_030_000_000,
+    cacheBytesPerToken: CACHE_500M,
   },
   {
     name: 'smolvlm2-2.2b',
@@ -61,6 +75,7 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     format: 'safetensors',
     licence: 'apache-2.0',
     description: 'second generation, trained on video too',
+    cacheBytesPerToken: CACHE_2B,
   },
   {
     name: 'smolvlm-256m-gguf',
@@ -68,6 +83,7 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     format: 'gguf',
     licence: 'apache-2.0',
     description: 'quantised pair of text model and projector',
+    cacheBytesPerToken: CACHE_256M,
   },
   {
     name: 'smolvlm-500m-gguf',
@@ -75,6 +91,7 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     format: 'gguf',
     licence: 'apache-2.0',
     description: 'quantised pair of text model and projector',
+    cacheBytesPerToken: CACHE_500M,
   },
   {
     name: 'smolvlm-2.2b-gguf',
@@ -82,6 +99,7 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     format: 'gguf',
     licence: 'apache-2.0',
     description: 'quantised pair of text model and projector',
+    cacheBytesPerToken: CACHE_2B,
   },
   {
     name: 'smolvlm2-256m-gguf',
@@ -89,6 +107,7 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     format: 'gguf',
     licence: 'apache-2.0',
     description: 'quantised pair of text model and projector',
+    cacheBytesPerToken: CACHE_256M,
   },
   {
     name: 'smolvlm2-500m-gguf',
@@ -96,6 +115,7 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     format: 'gguf',
     licence: 'apache-2.0',
     description: 'quantised pair of text model and projector',
+    cacheBytesPerToken: CACHE_500M,
   },
   {
     name: 'smolvlm2-2.2b-gguf',
@@ -104,6 +124,7 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     licence: 'apache-2.0',
     description: 'quantised pair of text model and projector',
     approximateBytes: 1_705_125_856,
+    cacheBytesPerToken: CACHE_2B,
   },
   {
     name: 'whisper-tiny',

@@ -148,7 +148,7 @@ class FileDownload {
 
   /** One request. @returns Whether the server has nothing more. */
   async #receive(): Promise<boolean> {
-    const { client, gatePage, signal } = this.#context
+    const { client, gatePage, ports, signal } = this.#context
     const { name, address } = this.#file
     const offset = this.#part.byteLength
     this.#isPieced = offset > 0
@@ -158,7 +158,7 @@ class FileDownload {
         what: name,
         signal,
         ...(gatePage !== undefined && { gatePage }),
-        headers: offset > 0 ? { range: `bytes=${offset}-` } : {},
+        headers: offset > 0 || ports.hidesHeaders ? { range: `bytes=${offset}-` } : {},
       })
     } catch (error) {
       const isBadRange = EngineError.isInstance(error) && error.code === 'hub/bad-range' && offset > 0
@@ -180,8 +180,8 @@ class FileDownload {
     if (isWebPage(headers)) throw htmlInstead(name, address)
     const isPartial = status === 206
     const range = headers.get('content-range')
-    const announced = isPartial ? totalOf(range) : lengthOf(headers)
-    const { journal } = this.#context
+    const { journal, ports } = this.#context
+    const announced = isPartial ? totalOf(range) : lengthOf(headers, ports.hidesHeaders)
     const known = journal.entry(name)
     if (offset > 0) {
       const isOther = known?.etag !== undefined && contentTag !== undefined && known.etag !== contentTag
@@ -189,9 +189,10 @@ class FileDownload {
         await this.#restart('changed')
         return false
       }
-      const begins = /^bytes (\d+)-/.exec(range ?? '')?.[1]
+      const isHidden = ports.hidesHeaders === true && range === null
+      const begins = isHidden ? offset : Number(/^bytes (\d+)-/.exec(range ?? '')?.[1])
       if (!isPartial) await this.#restart('ranges-ignored')
-      else if (Number(begins) !== offset || headers.get('content-encoding') !== null) {
+      else if (begins !== offset || headers.get('content-encoding') !== null) {
         await this.#restart('ranges-ignored')
         return false
       }

@@ -4,6 +4,7 @@
  */
 import { createAbortError, isAbortError, throwIfAborted } from '../shared/abort.ts'
 import { EngineError } from '../shared/errors.ts'
+import { parseUrl } from '../shared/parse-url.ts'
 import type { HubPorts, HubSettings } from './ports.ts'
 import { showAddress } from './reference.ts'
 import { TransientFailure } from './retry.ts'
@@ -89,7 +90,11 @@ export class HttpClient {
       )
       linkedTag ??= cleanTag(response.headers.get('x-linked-etag'))
       if (!REDIRECTS.has(response.status)) {
-        if (!response.ok) throw await this.#refusal(response, url, visited.size > 1, options)
+        // Browsers have followed redirects by themselves.
+        const reached = response.redirected ? response.url : url
+        const isRedirected = visited.size > 1 || response.redirected
+        if (!isAsSafe(url, new URL(reached))) throw unsafeRedirect(options.what, url, new URL(reached))
+        if (!response.ok) throw await this.#refusal(response, reached, isRedirected, options)
         const { headers } = response
         return {
           response,
@@ -262,12 +267,17 @@ class Connection {
 
 function nextAddress(response: Response, url: string, { what }: RequestOptions): string {
   const location = response.headers.get('location')
-  const next = location !== null && URL.canParse(location, url) ? new URL(location, url) : undefined
-  const isSafe =
-    next !== undefined &&
-    (next.protocol === 'https:' || (next.protocol === 'http:' && url.startsWith('http:')))
-  if (isSafe) return next.href
-  throw new EngineError('hub/bad-redirect', {
+  const next = location === null ? undefined : parseUrl(location, url)
+  if (next !== undefined && isAsSafe(url, next)) return next.href
+  throw unsafeRedirect(what, url, next)
+}
+
+function isAsSafe(url: string, next: URL): boolean {
+  return next.protocol === 'https:' || (next.protocol === 'http:' && url.startsWith('http:'))
+}
+
+function unsafeRedirect(what: string, url: string, next: URL | undefined): EngineError {
+  return new EngineError('hub/bad-redirect', {
     message: `${what}: ${showAddress(url)} redirects to ${next ? `${next.protocol}//${next.host}, which is not as safe` : 'no address'}.`,
     hint: 'Use another endpoint (HF_ENDPOINT), one that stays with https.',
   })

@@ -1,6 +1,9 @@
 /** Everything that can be done with stored models, on one set of ports. */
-import type { LocatedModel } from '../shared/model-files.ts'
+import type { ByteSource } from '../shared/byte-source.ts'
+import type { LocatedModel, ModelFolder } from '../shared/model-files.ts'
+import { type ImportOptions, importModel } from './import-model.ts'
 import {
+  damagedError,
   type FoundModel,
   ModelStore,
   notStored,
@@ -9,25 +12,40 @@ import {
   type UnfinishedModel,
 } from './model-store.ts'
 import type { HubPorts, HubSettings } from './ports.ts'
-import { type PullOptions, type PullResult, pullModel } from './pull.ts'
+import { type PullOptions, type PullPreview, type PullResult, previewPull, pullModel } from './pull.ts'
 import { parseReference } from './reference.ts'
 import { type LocateRemoteOptions, locateRemoteModel } from './remote-model.ts'
 import type { ModelStorage } from './storage.ts'
 import { type VerifyOptions, type VerifyReport, verifyModel } from './verify.ts'
 
+/** What a host does for the hub. */
+export interface HubHost<Opened, Files> {
+  readonly storage: ModelStorage
+  readonly ports: HubPorts
+  /** Makes a stored model's files into what this host loads models from. */
+  openStored(model: StoredModel, openFile: (fileName: string) => Promise<ByteSource>): Opened
+  /** Makes what a person gives into a folder. */
+  openFiles(files: Files): Promise<ModelFolder>
+}
+
 /**
  * Fetches models and keeps them. References are names of the catalogue (`smolvlm-500m`), ids of the hub
  * (`owner/name`, `owner/name@revision`, `owner/name/file.gguf`), or addresses of `.gguf` and `.safetensors` files.
+ *
+ * @typeParam Opened What this host's `loadModel` takes of a stored model: a path in Node, a folder in a browser.
+ * @typeParam Files What models are imported from: the path of a folder in Node, files or a directory handle in a browser.
  */
-export class ModelHub {
+export class ModelHub<Opened = string, Files = string> {
   readonly #ports: HubPorts
   readonly #settings: HubSettings
   readonly #store: ModelStore
+  readonly #host: HubHost<Opened, Files>
 
-  constructor(storage: ModelStorage, ports: HubPorts, settings: HubSettings) {
-    this.#ports = ports
+  constructor(host: HubHost<Opened, Files>, settings: HubSettings) {
+    this.#ports = host.ports
     this.#settings = settings
-    this.#store = new ModelStore(storage, settings.endpoint)
+    this.#store = new ModelStore(host.storage, settings.endpoint)
+    this.#host = host
   }
 
   /**
@@ -38,6 +56,44 @@ export class ModelHub {
    */
   pull(reference: string, options: PullOptions = {}): Promise<PullResult> {
     return pullModel(reference, options, { ports: this.#ports, settings: this.#settings, store: this.#store })
+  }
+
+  /**
+   * Copies a model that is at hand into the store, as `local/NAME`, with the checks of a pull: a known format, whole files,
+   * a projector that fits. What is no part of the model is left out. An import that fails or is aborted leaves nothing.
+   *
+   * @throws EngineError `hub/no-weights`, `hub/ambiguous-file`, `hub/projector-mismatch`, `hub/no-space`, `hub/locked`,
+   *   `format/…` for damaged files, `option/invalid` for the name.
+   */
+  async importFiles(files: Files, options: ImportOptions = {}): Promise<PullResult> {
+    const folder = await this.#host.openFiles(files)
+    return importModel(folder, options, { ports: this.#ports, store: this.#store })
+  }
+
+  /**
+   * What `pull` would fetch, with sizes and licence; nothing is fetched or stored.
+   *
+   * @throws EngineError `hub/…` as `pull` does before it fetches.
+   */
+  preview(reference: string, options: Omit<PullOptions, 'onEvent'> = {}): Promise<PullPreview> {
+    return previewPull(reference, options, {
+      ports: this.#ports,
+      settings: this.#settings,
+      store: this.#store,
+    })
+  }
+
+  /**
+   * What `loadModel` takes of a stored model.
+   *
+   * @throws EngineError `hub/not-stored`; `hub/damaged` when files of it are gone or have another size.
+   */
+  async open(reference: string): Promise<Opened> {
+    const found = await this.#store.find(reference)
+    if (found === undefined) throw notStored(reference)
+    const { model } = found
+    if (model.damagedFiles.length > 0) throw damagedError(model, model.damagedFiles)
+    return this.#host.openStored(model, (fileName) => this.#store.open(model, fileName))
   }
 
   /** Whether a text can mean a model of the hub at all; paths cannot. */

@@ -4,17 +4,19 @@ import { EngineError } from '../shared/errors.ts'
 import { baseNameOf } from './file-names.ts'
 import { parseJournalId } from './journal.ts'
 import { encodeManifest, type ModelManifest, parseManifest } from './manifest.ts'
-import { type ModelReference, parseReference } from './reference.ts'
+import { LOCAL_OWNER, type ModelReference, parseReference } from './reference.ts'
 import type { DraftStorage, FolderPath, KeptFolder, ModelStorage } from './storage.ts'
 
 /** Enough to tell commits of one repository apart. */
 const SHOWN_COMMIT_LENGTH = 12
 
 export interface StoredModel extends ModelManifest {
-  /** What `loadModel` takes: the path of a folder. */
+  /** In Node the path of its folder, which `loadModel` takes; in a browser for people only. */
   readonly location: string
-  /** Of all files together. */
+  /** Of all files together, as they were stored. */
   readonly byteLength: number
+  /** Names of files that are gone or have another size; empty for a whole model. Bytes are compared by `verify` only. */
+  readonly damagedFiles: readonly string[]
 }
 
 /** What an interrupted download, one that runs now, or a damaged folder holds. */
@@ -57,7 +59,11 @@ export class ModelStore {
     const models: StoredModel[] = []
     for (const folder of await this.#storage.listModels()) {
       const manifest = manifestOf(folder)
-      if (manifest) models.push({ ...manifest, location: folder.location, byteLength: sizeOf(manifest) })
+      if (manifest === undefined) continue
+      const damagedFiles = manifest.files
+        .filter(({ name, byteLength }) => folder.files.get(name) !== byteLength)
+        .map(({ name }) => name)
+      models.push({ ...manifest, location: folder.location, byteLength: sizeOf(manifest), damagedFiles })
     }
     return models.sort(
       (a, b) => compare(a.id, b.id) || compare(b.committedAt, a.committedAt) || compare(a.variant, b.variant),
@@ -74,7 +80,7 @@ export class ModelStore {
    * @throws EngineError `hub/ambiguous-model` when several kinds of weights of the same model are stored.
    */
   async find(text: string): Promise<FoundModel | undefined> {
-    const reference = parseReference(text, this.#endpoint)
+    const reference = this.#parse(text)
     if (reference === undefined) return undefined
     const models = (await this.list()).filter((model) => isMeant(model, reference))
     const [newest] = models
@@ -109,6 +115,11 @@ export class ModelStore {
     return this.#storage.openDraft([...id.split('/'), variant])
   }
 
+  /** @throws EngineError `hub/locked` while somebody works on it. */
+  removeDraft({ id, variant }: Pick<ModelManifest, 'id' | 'variant'>): Promise<void> {
+    return this.#storage.removeDraft([...id.split('/'), variant])
+  }
+
   async commit(draft: DraftStorage, manifest: ModelManifest): Promise<StoredModel> {
     await draft.commit(modelPath(manifest), encodeManifest(manifest))
     const model = await this.get(manifest)
@@ -117,6 +128,11 @@ export class ModelStore {
       message: `${this.#storage.name}: ${manifest.id} was written but is not there.`,
       hint: 'Another program may have removed it; pull it again.',
     })
+  }
+
+  /** See `ModelStorage.checkWritable`. */
+  checkWritable(): Promise<void> {
+    return this.#storage.checkWritable()
   }
 
   freeBytes(): Promise<number | undefined> {
@@ -130,7 +146,7 @@ export class ModelStore {
    * @throws EngineError `hub/not-stored` when there is none.
    */
   async remove(text: string): Promise<readonly RemovedModel[]> {
-    const reference = parseReference(text, this.#endpoint)
+    const reference = this.#parse(text)
     const removed: RemovedModel[] = []
     if (reference) {
       for (const model of (await this.list()).filter((model) => isMeant(model, reference))) {
@@ -149,16 +165,21 @@ export class ModelStore {
     return removed
   }
 
+  /** Imported models are named without their owner, unless the catalogue has the name. */
+  #parse(text: string): ModelReference | undefined {
+    return parseReference(text, this.#endpoint) ?? parseReference(`${LOCAL_OWNER}/${text}`, this.#endpoint)
+  }
+
   async #unfinished(): Promise<readonly Unfinished[]> {
     const drafts = (await this.#storage.listDrafts()).map((folder) => ({ ...folder, isDraft: true }))
     const damaged = (await this.#storage.listModels())
       .filter((folder) => manifestOf(folder) === undefined)
       .map((folder) => ({ ...folder, isDraft: false }))
-    return [...drafts, ...damaged].map(({ path, location, byteLength, description, isDraft }) => ({
+    return [...drafts, ...damaged].map(({ path, location, files, description, isDraft }) => ({
       id: (isDraft && parseJournalId(description ?? '')) || path.slice(0, 2).join('/'),
       path,
       location,
-      byteLength,
+      byteLength: [...files.values()].reduce((sum, size) => sum + size, 0),
       isDraft,
     }))
   }
@@ -168,6 +189,15 @@ export function notStored(reference: string): EngineError {
   return new EngineError('hub/not-stored', {
     message: `${reference} is not among the stored models.`,
     hint: `onsight list shows what is stored; onsight pull ${reference} fetches it.`,
+  })
+}
+
+export function damagedError({ id, files }: ModelManifest, damaged: readonly string[]): EngineError {
+  const expected = files.filter(({ name }) => damaged.includes(name))
+  const texts = expected.map(({ name, byteLength }) => `${name} (${byteLength} bytes)`)
+  return new EngineError('hub/damaged', {
+    message: `The stored model ${id} is damaged: expected ${texts.join(', ')}, found them gone or of another size.`,
+    hint: `Pull ${id} again; what is there is replaced. Browsers may clear a site's data; see requestPersistence.`,
   })
 }
 

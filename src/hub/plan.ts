@@ -83,7 +83,8 @@ export async function planFile(
   const optional = isGguf ? [] : SMALL_MODEL_FILES.filter((name) => !REQUIRED_NAMES.includes(name))
   const files: PlannedFile[] = []
   for (const name of [...required, ...optional]) {
-    const file = await probe(client, siblingAddress(address, name), name, required.includes(name), retry)
+    const isRequired = required.includes(name)
+    const file = await probe(client, ports, siblingAddress(address, name), name, isRequired, retry)
     if (file) files.push(file)
   }
   const hasher = ports.createHash('sha256')
@@ -110,6 +111,7 @@ function siblingAddress(address: string, name: string): string {
 /** Asks for one byte, since servers answer HEAD differently or not at all. */
 async function probe(
   client: HttpClient,
+  ports: HubPorts,
   address: string,
   name: string,
   isRequired: boolean,
@@ -122,7 +124,8 @@ async function probe(
     await answer.cancel()
     const { headers, status } = answer.response
     if (isWebPage(headers)) throw htmlInstead(name, address)
-    const length = status === 206 ? totalOf(headers.get('content-range')) : lengthOf(headers)
+    const length =
+      status === 206 ? totalOf(headers.get('content-range')) : lengthOf(headers, ports.hidesHeaders)
     const { sha256, contentTag: etag } = answer
     return { name, address, byteLength: length, sha256, gitSha1: undefined, etag }
   } catch (error) {

@@ -1,6 +1,10 @@
 /** What the hub needs of the system it runs on. */
 
-/** `fetch` without following redirects: where a request goes next decides whether the token goes with it. */
+/**
+ * `fetch` without following redirects: where a request goes next decides whether the token goes with it. Browsers hide
+ * where a redirect leads, so there it follows by itself; they take the token off when the origin changes (Fetch standard,
+ * "HTTP-redirect fetch").
+ */
 export type FetchPort = (url: string, init: FetchInit) => Promise<Response>
 
 export interface FetchInit {
@@ -31,6 +35,12 @@ export interface HubPorts {
   readonly fetch: FetchPort
   readonly createHash: (name: HashName) => Hasher
   readonly clock: Clock
+  /**
+   * True in browsers: servers of other origins show few of their headers to a page, so neither a missing `Content-Range`
+   * nor a missing `Content-Encoding` means anything. Files are then asked for by ranges from the first byte on, because
+   * only ranges are never compressed.
+   */
+  readonly hidesHeaders?: boolean
 }
 
 /** Where models come from and who asks. */

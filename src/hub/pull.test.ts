@@ -55,6 +55,7 @@ describe('pull', () => {
         `${commit.slice(0, 12)}+safetensors`,
       ),
       byteLength: 5000 + 25 + 2 + 2,
+      damagedFiles: [],
       files: Object.entries(files)
         .sort(([a], [b]) => (a < b ? -1 : 1))
         .map(([name, content]) => ({

@@ -10,12 +10,11 @@ import type { ModelStore, StoredModel } from './model-store.ts'
 import { type PlannedFile, type PullPlan, planFile, planRepository } from './plan.ts'
 import type { HubPorts, HubSettings } from './ports.ts'
 import { parseReference } from './reference.ts'
+import { checkSpace, describeNeed } from './space.ts'
 import type { DraftStorage } from './storage.ts'
 
 /** More connections do not make a home line faster, and servers dislike them. */
 const MAX_AT_ONCE = 3
-/** Left for everything else on the disk. */
-const SPARE_BYTES = 64 * 1024 * 1024
 
 export interface PullOptions {
   /** Branch, tag or commit. Default: the repository's main branch. */
@@ -47,6 +46,18 @@ export type PullEvent =
     }
   | FileEvent
 
+/** What a pull would fetch. */
+export interface PullPreview {
+  readonly id: string
+  readonly revision: string
+  readonly licence: string | undefined
+  readonly files: readonly { readonly name: string; readonly byteLength: number | undefined }[]
+  /** Of all files whose size is known. */
+  readonly totalBytes: number
+  /** Whether exactly this is stored already. */
+  readonly isStored: boolean
+}
+
 export interface PullResult {
   readonly model: StoredModel
   /** True when everything was there already and nothing was fetched. */
@@ -65,6 +76,7 @@ export async function pullModel(
   options: PullOptions,
   { ports, settings, store }: PullContext,
 ): Promise<PullResult> {
+  await store.checkWritable()
   const client = new HttpClient(ports, settings)
   const plan = await makePlan(text, options, client, ports, settings)
   const stored = await store.get(plan)
@@ -88,6 +100,25 @@ export async function pullModel(
     return { model, wasStored: false }
   } finally {
     await draft.release()
+  }
+}
+
+/** See `ModelHub.preview`. */
+export async function previewPull(
+  text: string,
+  options: PullOptions,
+  { ports, settings, store }: PullContext,
+): Promise<PullPreview> {
+  const plan = await makePlan(text, options, new HttpClient(ports, settings), ports, settings)
+  const stored = await store.get(plan)
+  const { id, revision, licence } = plan
+  return {
+    id,
+    revision,
+    licence,
+    files: plan.files.map(({ name, byteLength }) => ({ name, byteLength })),
+    totalBytes: sum(plan.files.map(({ byteLength = 0 }) => byteLength)),
+    isStored: stored !== undefined && isCurrent(stored, plan),
   }
 }
 
@@ -121,6 +152,7 @@ function makePlan(
 
 /** Repositories are pinned to a commit; for other addresses the server's name for the content decides. */
 function isCurrent(model: StoredModel, plan: PullPlan): boolean {
+  if (model.damagedFiles.length > 0) return false
   return plan.files.every((planned) => {
     const file = model.files.find(({ name }) => name === planned.name)
     if (file === undefined) return false
@@ -147,7 +179,7 @@ async function download(
     keptBytes: parts.get(name) ?? 0,
   }))
   const keptBytes = sum(files.map(({ keptBytes }) => keptBytes))
-  await checkSpace(plan, totalBytes - keptBytes, store)
+  await checkSpace(id, totalBytes - keptBytes, store)
   onEvent({ type: 'plan-made', id, revision, licence, files, totalBytes, keptBytes })
 
   const controller = new AbortController()
@@ -184,7 +216,8 @@ async function download(
     throwIfAborted(signal)
     await Promise.all(Array.from({ length: MAX_AT_ONCE }, work))
     throwIfAborted(signal)
-    if (failures.length > 0) throw failures[0]
+    if (failures.length > 0)
+      throw describeNeed(failures[0], id, totalBytes - sum([...(await draft.listParts()).values()]))
   } finally {
     signal?.removeEventListener('abort', onAbort)
   }
@@ -216,17 +249,6 @@ function verifiedBefore(
     sha256: entry.sha256,
     ...(entry.etag !== undefined && { etag: entry.etag }),
   }
-}
-
-async function checkSpace({ id }: PullPlan, neededBytes: number, store: ModelStore): Promise<void> {
-  // Everything is there and wants only to be verified, or no size is known.
-  if (neededBytes === 0) return
-  const freeBytes = await store.freeBytes()
-  if (freeBytes === undefined || freeBytes >= neededBytes + SPARE_BYTES) return
-  throw new EngineError('hub/no-space', {
-    message: `${id} needs ${neededBytes} more bytes, and ${SPARE_BYTES} stay free; the disk has ${freeBytes}.`,
-    hint: 'Free some space (onsight list, onsight rm), or keep models elsewhere with ONSIGHT_HOME.',
-  })
 }
 
 function sum(numbers: readonly number[]): number {

@@ -1,5 +1,6 @@
 /** What a person may call a model: a name of the catalogue, an id of the hub, an address. */
 import { EngineError } from '../shared/errors.ts'
+import { parseUrl } from '../shared/parse-url.ts'
 import { CATALOGUE } from './catalogue.ts'
 import { baseNameOf, isSafeFileName, isSafePath } from './file-names.ts'
 
@@ -27,9 +28,30 @@ export type ModelReference = RepositoryReference | FileReference
 
 const HUB_HOSTS: ReadonlySet<string> = new Set(['huggingface.co', 'www.huggingface.co', 'hf.co'])
 const WEIGHTS = /\.(gguf|safetensors)$/
+const MAX_MADE_NAME = 64
 const PART = '[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,94}[A-Za-z0-9_])?'
 const REPOSITORY = new RegExp(`^(${PART}/${PART})(?:@(.+))?$`)
 const WITH_FILE = /^([^/]+\/.+?)\/([^/]+\.(?:gguf|safetensors))$/
+
+/** Owner of models that were imported from files: no account of the hub has this name for us. */
+export const LOCAL_OWNER = 'local'
+
+/**
+ * The name of an imported model.
+ *
+ * @param fallback From which a name is made when none is given.
+ * @throws EngineError `option/invalid`.
+ */
+export function localName(name: string | undefined, fallback: string): string {
+  const made = fallback.replace(/[^A-Za-z0-9._]+/g, '-').replace(/^[^A-Za-z0-9]+|[^A-Za-z0-9]+$/g, '')
+  const chosen = name ?? (made.replace(/\.\.+/g, '.').slice(0, MAX_MADE_NAME) || 'model')
+  if (new RegExp(`^${PART}$`).test(chosen) && isRepositoryId(`${LOCAL_OWNER}/${chosen}`)) return chosen
+  throw new EngineError('option/invalid', {
+    message: `The option "name" must be at most 96 letters, digits, ".", "_" and "-", and not end like a file; found ${JSON.stringify(chosen)}.`,
+    hint: 'For example "my-model".',
+    field: 'name',
+  })
+}
 
 /**
  * Understands `smolvlm-500m`, `owner/name`, `owner/name@revision`, `owner/name/file.gguf`, addresses of the hub's
@@ -65,7 +87,7 @@ function isRepositoryId(id: string): boolean {
 }
 
 function parseAddress(text: string, endpoint: string): ModelReference {
-  const url = URL.canParse(text) ? new URL(text) : undefined
+  const url = parseUrl(text)
   if (url === undefined || url.username !== '' || url.password !== '') {
     throw new EngineError('hub/bad-address', {
       message: url

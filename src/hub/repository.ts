@@ -1,5 +1,6 @@
 /** What a repository of the hub holds: `api/models/{id}/revision/{rev}` and `api/models/{id}/tree/{commit}`. */
 import { EngineError } from '../shared/errors.ts'
+import { parseUrl } from '../shared/parse-url.ts'
 import { isSafePath } from './file-names.ts'
 import type { HttpClient, RequestOptions } from './http-client.ts'
 import { loadJson } from './json-request.ts'
@@ -98,9 +99,10 @@ function licenceOf(cardData: unknown, tags: unknown): string | undefined {
 /** `Link: <https://…?cursor=…>; rel="next"`: only the query is taken, so that the next page is of the same server. */
 function nextPage(link: string | null, address: string): string | undefined {
   const target = /<([^>]+)>\s*;\s*rel="?next"?/.exec(link ?? '')?.[1]
-  if (target === undefined || !URL.canParse(target, address)) return undefined
+  const found = target === undefined ? undefined : parseUrl(target, address)
+  if (found === undefined) return undefined
   const next = new URL(address)
-  next.search = new URL(target, address).search
+  next.search = found.search
   return next.href
 }
 

@@ -1,6 +1,6 @@
 /**
- * Where bytes of models are kept. Two hosts are meant to implement this: folders in Node, and a browser's origin-private
- * file system, which has no rename of folders and no list of processes, but files that are written at offsets.
+ * Where bytes of models are kept. Two hosts implement this: folders in Node, and a browser's origin private file system,
+ * which has no rename of folders and no list of processes, but files that are written at offsets.
  *
  * What the texts of manifests and journals say is none of the host's business. A model is there when its manifest is
  * there, and the manifest appears after everything else.
@@ -17,13 +17,19 @@ export interface KeptFolder {
   readonly location: string
   /** Text of the manifest, or of the journal of a draft; undefined when there is none. */
   readonly description: string | undefined
-  /** Of all files together. */
-  readonly byteLength: number
+  /** Sizes by name; manifest and journal left out. */
+  readonly files: ReadonlyMap<string, number>
 }
 
 export interface ModelStorage {
   /** What messages call it. */
   readonly name: string
+  /**
+   * Asked before anything is fetched.
+   *
+   * @throws EngineError where nothing can be written: `hub/needs-worker`, `hub/no-storage`.
+   */
+  checkWritable(): Promise<void>
   listModels(): Promise<readonly KeptFolder[]>
   listDrafts(): Promise<readonly KeptFolder[]>
   /** Opens a file of a model; the caller closes it. */
@@ -38,7 +44,7 @@ export interface ModelStorage {
   removeModel(path: FolderPath): Promise<void>
   /** @throws EngineError `hub/locked` while the download runs. */
   removeDraft(path: FolderPath): Promise<void>
-  /** Undefined where the system does not tell. */
+  /** Undefined where the system does not tell, or not reliably. */
   freeBytes(): Promise<number | undefined>
 }
 

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { FakeHub } from '../../test/support/fake-hub.ts'
+import { openModelFolder } from '../host/node/file-host.ts'
 import { createNodeHubPorts } from '../host/node/hub-ports.ts'
 import { createNodeModelStorage } from '../host/node/model-storage.ts'
 import { createAbortError } from '../shared/abort.ts'
@@ -51,11 +52,15 @@ export async function openTestHub(settings: Partial<HubSettings> = {}): Promise<
     },
   }
   const open: TestHub['open'] = (more = {}, change = (storage) => storage) =>
-    new ModelHub(change(createNodeModelStorage(home)), ports, {
-      endpoint: fake.endpoint,
-      ...settings,
-      ...more,
-    })
+    new ModelHub(
+      {
+        storage: change(createNodeModelStorage(home)),
+        ports,
+        openStored: ({ location }) => location,
+        openFiles: openModelFolder,
+      },
+      { endpoint: fake.endpoint, ...settings, ...more },
+    )
   return { fake, hub: open(), home, events, record: (event) => void events.push(event), sleeps, open }
 }
 

@@ -1,9 +1,10 @@
 /** Finds and opens the files behind a reference, going on past what is missing or damaged. */
 
-import { isProjector, nameLikeness, outputWidth } from '../engine/find-projector.ts'
+import { nameLikeness } from '../engine/find-projector.ts'
 import { JsonFiles } from '../engine/json-files.ts'
 import type { GgufFile } from '../formats/gguf/load-gguf.ts'
 import { listOtherParts, splitCountOf } from '../formats/gguf/load-split.ts'
+import { isProjector, outputWidth } from '../formats/gguf/projector.ts'
 import { parseSafetensorsIndex } from '../formats/safetensors/load-sharded.ts'
 import type { TensorInfo } from '../formats/tensor-info.ts'
 import type { ByteSource } from '../shared/byte-source.ts'

@@ -3,13 +3,14 @@ import { createBlobSource } from '../../shared/blob-source.ts'
 import { EngineError } from '../../shared/errors.ts'
 import type { Fetch } from '../../shared/http-source.ts'
 import type { FileHost, LocatedModel, ModelFolder } from '../../shared/model-files.ts'
+import { parseUrl } from '../../shared/parse-url.ts'
 import { HttpFolder } from './http-folder.ts'
 
 /**
- * Where a model is: the address of a folder or of a `.gguf` file, files that a person picked, or a folder that a person
- * opened.
+ * Where a model is: the address of a folder or of a `.gguf` file, files that a person picked, a folder that a person
+ * opened, or any other folder, such as a stored model that `hub.open` of `onsight/hub` gives.
  */
-export type ModelReference = string | URL | Iterable<File> | FileSystemDirectoryHandle
+export type ModelReference = string | URL | Iterable<File> | FileSystemDirectoryHandle | ModelFolder
 
 /** A picture file larger than this is no picture that decodes: 2^27 pixels of 16-bit RGBA without compression. */
 const MAX_PICTURE_BYTES = 2 ** 30
@@ -40,21 +41,12 @@ export function createBrowserFileHost(
       locateAddress(fetch, parseAddress(address, base.href))
     return { name: base.href, host: { locateModel, readPicture } }
   }
-  const folder = isDirectory(reference) ? new OpenedFolder(reference) : createPickedFolder(reference)
+  const folder = openPickedFolder(reference)
   const locateModel = async (name: string): Promise<LocatedModel> => ({
     folder,
     fileName: name === folder.name ? undefined : name,
   })
   return { name: folder.name, host: { locateModel, readPicture } }
-}
-
-/** `URL.canParse` came to Safari with version 17 only. */
-function parseUrl(address: string, base: string | undefined): URL | undefined {
-  try {
-    return new URL(address, base)
-  } catch {
-    return undefined
-  }
 }
 
 /** False where percent signs stand for no text, so that a file's name cannot be told. */
@@ -65,6 +57,21 @@ function isDecodable(pathname: string): boolean {
   } catch {
     return false
   }
+}
+
+/**
+ * Files that a person gave, as one folder.
+ *
+ * @throws EngineError `option/invalid` when there are none, `file/ambiguous-model` for two of one name.
+ */
+export function openPickedFolder(reference: Exclude<ModelReference, string | URL>): ModelFolder {
+  if (isDirectory(reference)) return new OpenedFolder(reference)
+  return isModelFolder(reference) ? reference : createPickedFolder(reference)
+}
+
+function isModelFolder(reference: unknown): reference is ModelFolder {
+  const { name, list, open } = (reference ?? {}) as Partial<Record<keyof ModelFolder, unknown>>
+  return typeof name === 'string' && typeof list === 'function' && typeof open === 'function'
 }
 
 function isDirectory(reference: unknown): reference is FileSystemDirectoryHandle {

@@ -53,6 +53,20 @@ function locateStored(reference: string, stored: Awaited<ReturnType<FindStoredMo
   )
 }
 
+/**
+ * A folder of files that make a model.
+ *
+ * @throws EngineError `file/not-found` when there is no folder at this path.
+ */
+export async function openModelFolder(path: string): Promise<ModelFolder> {
+  const found = await stat(path).catch(() => undefined)
+  if (found?.isDirectory()) return createFolder(resolve(path), basename(resolve(path)))
+  throw new EngineError('file/not-found', {
+    message: `${path}: expected a folder, found ${found ? 'a file' : 'nothing'}.`,
+    hint: 'Give the folder that holds the files of one model.',
+  })
+}
+
 function createFolder(path: string, name: string): ModelFolder {
   return {
     name,

@@ -33,14 +33,19 @@ describe('a draft', () => {
     expect(await second.readJournal()).toBe('journal 2')
     expect(await second.listParts()).toEqual(new Map([['a.gguf', 8]]))
     expect(await storage.listDrafts()).toEqual([
-      { path: DRAFT, location: join(home, 'downloads', ...DRAFT), description: 'journal 2', byteLength: 8 },
+      {
+        path: DRAFT,
+        location: join(home, 'downloads', ...DRAFT),
+        description: 'journal 2',
+        files: new Map([['a.gguf', 8]]),
+      },
     ])
     await second.commit(MODEL, 'manifest')
     await second.release()
     expect(await storage.listDrafts()).toEqual([])
     const location = join(home, 'models', ...MODEL)
     expect(await storage.listModels()).toEqual([
-      { path: MODEL, location, description: 'manifest', byteLength: 8 },
+      { path: MODEL, location, description: 'manifest', files: new Map([['a.gguf', 8]]) },
     ])
     expect(await readFile(join(location, 'a.gguf'), 'utf8')).toBe('hellowo!')
     expect((await readdir(home, { recursive: true })).sort()).toEqual(
@@ -59,7 +64,7 @@ describe('a draft', () => {
     await draft.release()
     await storage.removeDraft(DRAFT)
     expect(await storage.listDrafts()).toEqual([
-      expect.objectContaining({ path: ['owner', 'name', 'q4'], byteLength: 0, description: undefined }),
+      expect.objectContaining({ path: ['owner', 'name', 'q4'], files: new Map(), description: undefined }),
     ])
   })
 

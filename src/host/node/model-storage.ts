@@ -44,6 +44,9 @@ class FolderStorage implements ModelStorage {
     this.#trash = join(home, 'trash')
   }
 
+  /** Folders that cannot be written to say so themselves. */
+  async checkWritable(): Promise<void> {}
+
   async listModels(): Promise<readonly KeptFolder[]> {
     const folders = await listFolders(this.#models)
     return Promise.all(
@@ -53,7 +56,7 @@ class FolderStorage implements ModelStorage {
           path,
           location,
           description: await readDescription(join(location, MANIFEST)),
-          byteLength: await sizeOf(location),
+          files: await listSizes(location),
         }
       }),
     )
@@ -66,7 +69,7 @@ class FolderStorage implements ModelStorage {
       const isBegun = await stat(join(location, 'files')).catch(() => undefined)
       if (!isBegun) continue
       const description = await readDescription(join(location, JOURNAL))
-      drafts.push({ path, location, description, byteLength: await sizeOf(join(location, 'files')) })
+      drafts.push({ path, location, description, files: await listSizes(join(location, 'files')) })
     }
     return drafts
   }
@@ -178,12 +181,8 @@ class FolderDraft implements DraftStorage {
     return replaceFile(join(this.#folder, JOURNAL), text)
   }
 
-  async listParts(): Promise<ReadonlyMap<string, number>> {
-    const parts = new Map<string, number>()
-    for (const entry of await readdir(this.#files, { withFileTypes: true })) {
-      if (entry.isFile()) parts.set(entry.name, (await stat(join(this.#files, entry.name))).size)
-    }
-    return parts
+  listParts(): Promise<ReadonlyMap<string, number>> {
+    return listSizes(this.#files)
   }
 
   openPart(fileName: string): Promise<PartFile> {
@@ -221,17 +220,15 @@ async function listFolders(root: string): Promise<string[][]> {
   return paths
 }
 
-async function sizeOf(folder: string): Promise<number> {
+async function listSizes(folder: string): Promise<ReadonlyMap<string, number>> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
-  const sizes = entries
-    .filter((entry) => entry.isFile() && entry.name !== MANIFEST)
-    .map((entry) =>
-      stat(join(folder, entry.name)).then(
-        ({ size }) => size,
-        () => 0,
-      ),
-    )
-  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)
+  const sizes = new Map<string, number>()
+  for (const entry of entries.filter((entry) => entry.isFile() && entry.name !== MANIFEST)) {
+    // What vanishes meanwhile is not there.
+    const found = await stat(join(folder, entry.name)).catch(() => undefined)
+    if (found) sizes.set(entry.name, found.size)
+  }
+  return sizes
 }
 
 async function readDescription(path: string): Promise<string | undefined> {
