@@ -1,6 +1,7 @@
 import { AskScreen } from './conversation/ask-screen.tsx'
 import { HistoryScreen } from './history/history-screen.tsx'
 import { LiveScreen } from './live/live-screen.tsx'
+import { ModelStatus } from './models/model-status.tsx'
 import { ModelsScreen } from './models/models-screen.tsx'
 import { SettingsScreen } from './settings/settings-screen.tsx'
 import { ErrorBoundary } from './shell/error-boundary.tsx'
@@ -25,6 +26,7 @@ export function App() {
       <Navigation />
       <main id="main" class={`shell-main shell-main-${screen.value}`}>
         <FirstVisit />
+        <ModelStatus />
         <ErrorBoundary key={screen.value}>
           <View />
         </ErrorBoundary>
