@@ -26,31 +26,34 @@ export interface ModelQuestion {
 export class ChatSession {
   #open: OpenChat | undefined
 
-  async *ask(question: ModelQuestion, options: GenerationOptions): AsyncGenerator<ChatEvent, void, undefined> {
+  async *ask(
+    question: ModelQuestion,
+    options: GenerationOptions,
+  ): AsyncGenerator<ChatEvent, void, undefined> {
     const { earlier, message } = question
     const asked: ChatTurn = { role: 'user', ...message }
-    const before = this.#open
     const again = this.#canAskAgain(question, asked)
-    const open = again ? (before as OpenChat) : this.#chatFor(question)
+    let outdated = this.#open
+    const open = again ? (this.#open as OpenChat) : this.#chatFor(question)
+    if (outdated === open) outdated = undefined
     this.#open = open
     const held = open.turns
     open.turns = undefined
     let answer = ''
     try {
-      const events = again
-        ? (open.chat as EngineChat).regenerate(options)
-        : open.chat.send(message, options)
+      const events = again ? (open.chat as EngineChat).regenerate(options) : open.chat.send(message, options)
       for await (const event of events) {
         if (event.type === 'text-delta') {
           answer += event.text
-          if (before !== open) before?.chat.dispose()
+          outdated?.chat.dispose()
+          outdated = undefined
         }
         yield event
       }
       // A question that was stopped before its first word leaves the chat as it was.
       open.turns = answer === '' ? held : [...earlier, asked, { role: 'assistant', text: answer }]
     } finally {
-      if (before !== open) before?.chat.dispose()
+      outdated?.chat.dispose()
     }
   }
 

@@ -2,65 +2,14 @@
  * A conversation about pictures: what was asked and answered, and what a person can do about it. The text is the
  * conversation; models come and go behind it, so a lost worker or another model loses nothing.
  */
-import { computed, type ReadonlySignal, signal } from '@preact/signals'
-import { type AnsweredBy, EngineError, type GenerationOptions, type ModelInfo } from 'onsight'
-import type { AnsweringModel } from 'onsight/assistant'
+import { computed, type ReadonlySignal, type Signal, signal } from '@preact/signals'
+import { EngineError, type GenerationOptions } from 'onsight'
 import type { AnswerAnnouncement } from '../announcer/announcer.ts'
-import type { Mode } from '../modes/modes.ts'
-import type { Picture } from '../pictures/picture.ts'
 import { takeEvent } from './answer-events.ts'
 import { ChatSession } from './chat-session.ts'
-import { type Answer, answerOf, type Caution, type Exchange, type Question, withAnswer } from './exchange.ts'
+import type { AskOptions, ConversationPorts, ConversationState, Message } from './conversation-ports.ts'
+import { type Answer, answerOf, type Exchange, type Question, withAnswer } from './exchange.ts'
 import { turnsOf } from './model-turns.ts'
-
-/** Who answers the next question. */
-export interface Answering {
-  readonly model: AnsweringModel
-  /** Undefined: a remote one. */
-  readonly info: ModelInfo | undefined
-  readonly answeredBy: AnsweredBy
-}
-
-/** How a question is put to a model. */
-export interface Composed {
-  readonly prompt: string
-  readonly options: GenerationOptions
-  /** In which the answer is expected. */
-  readonly language: string
-  readonly caution?: Caution | undefined
-}
-
-/** What is kept of a conversation. */
-export interface ConversationState {
-  readonly id: string
-  readonly exchanges: readonly Exchange[]
-}
-
-export interface ConversationPorts {
-  /** @param pictures Pictures of the conversation that the answer is about. */
-  readonly answering: (signal: AbortSignal) => Promise<Answering>
-  readonly compose: (question: Question, earlier: string | undefined, info: ModelInfo | undefined) => Composed
-  readonly expectedLanguage: (question: string) => string
-  readonly present: (language: string) => AnswerAnnouncement
-  /** Called at each change worth keeping. Never throws: what cannot be kept is told to the person. */
-  readonly keep: (state: ConversationState) => void
-  readonly now: () => number
-  readonly createId: () => string
-}
-
-/** A question or an answer, for those who show a plain list. */
-export interface Message {
-  readonly id: string
-  readonly role: 'user' | 'assistant'
-  readonly text: string
-  readonly pictures: readonly Picture[]
-  readonly state: Answer['state'] | 'sent'
-}
-
-export interface AskOptions {
-  readonly mode: Mode
-  readonly pictures?: readonly Picture[]
-}
 
 /** So often an answer that goes on is kept, so that a page that is ended loses no more. */
 const KEEP_MS = 3_000
@@ -71,14 +20,20 @@ const AGAIN: GenerationOptions = { temperature: 0.8, topP: 0.95 }
 export class Conversation {
   readonly #ports: ConversationPorts
   readonly #session = new ChatSession()
-  readonly #id: ReturnType<typeof signal<string>>
+  readonly #id: Signal<string>
   readonly #exchanges = signal<readonly Exchange[]>([])
   readonly #isAnswering = signal(false)
   #running: { readonly controller: AbortController; readonly ended: Promise<void> } | undefined
 
+  readonly #removed = signal<readonly Exchange[] | undefined>(undefined)
+
   readonly exchanges: ReadonlySignal<readonly Exchange[]> = this.#exchanges
+  /** The conversation as it was before an edit or another answer took something away. */
+  readonly removed: ReadonlySignal<readonly Exchange[] | undefined> = this.#removed
   readonly isAnswering: ReadonlySignal<boolean> = this.#isAnswering
-  readonly messages: ReadonlySignal<readonly Message[]> = computed(() => this.#exchanges.value.flatMap(messagesOf))
+  readonly messages: ReadonlySignal<readonly Message[]> = computed(() =>
+    this.#exchanges.value.flatMap(messagesOf),
+  )
 
   constructor(ports: ConversationPorts) {
     this.#ports = ports
@@ -86,7 +41,7 @@ export class Conversation {
   }
 
   get id(): string {
-    return this.#id.value as string
+    return this.#id.value
   }
 
   get state(): ConversationState {
@@ -101,7 +56,11 @@ export class Conversation {
   }
 
   /** Asks for somebody who says the answer himself, such as a conversation by voice. */
-  async *answer(text: string, signal: AbortSignal, options: AskOptions): AsyncGenerator<string, void, undefined> {
+  async *answer(
+    text: string,
+    signal: AbortSignal,
+    options: AskOptions,
+  ): AsyncGenerator<string, void, undefined> {
     await this.stop()
     yield* this.#run(this.#add(text, options), undefined, signal)
   }
@@ -127,13 +86,14 @@ export class Conversation {
     await this.#running?.ended
   }
 
-  /** Another answer to the question `id`. What followed it goes; `restore` brings it back. */
-  async regenerate(id: string): Promise<readonly Exchange[]> {
+  /** Another answer to the question `id`. What followed it goes; `undo` brings it back. */
+  async regenerate(id: string): Promise<void> {
     await this.stop()
     const before = this.#exchanges.value
     const index = before.findIndex((exchange) => exchange.id === id)
     const exchange = before[index]
-    if (!exchange) return before
+    if (!exchange) return
+    this.#removed.value = index < before.length - 1 ? before : undefined
     const given = answerOf(exchange)
     const answer = this.#newAnswer(exchange.question.text)
     // An answer that has nothing in it is no alternative.
@@ -145,7 +105,6 @@ export class Conversation {
     const announcement = this.#ports.present(answer.language)
     const replaces = given.state === 'failed' || given.text === '' ? undefined : given.text
     await drain(this.#run({ exchange: id, answer: answer.id, replaces }, announcement))
-    return before
   }
 
   /** Shows another of the answers that were given; the model goes on from that one. */
@@ -156,22 +115,26 @@ export class Conversation {
     this.#keep()
   }
 
-  /** Asks something else instead of the question `id`, about the same pictures. What followed it goes. */
-  async edit(id: string, text: string): Promise<readonly Exchange[]> {
+  /** Asks something else instead of the question `id`, about the same pictures. It and what followed goes. */
+  async edit(id: string, text: string): Promise<void> {
     await this.stop()
     const before = this.#exchanges.value
     const index = before.findIndex((exchange) => exchange.id === id)
     const question = before[index]?.question
-    if (!question) return before
+    if (!question) return
     this.#exchanges.value = before.slice(0, index)
-    await this.ask(text, question)
-    return before
+    const place = this.#add(text, question)
+    this.#removed.value = before
+    await drain(this.#run(place, this.#ports.present(this.#ports.expectedLanguage(text))))
   }
 
   /** Brings back what an edit or another answer took away. */
-  async restore(exchanges: readonly Exchange[]): Promise<void> {
+  async undo(): Promise<void> {
+    const removed = this.#removed.value
+    if (!removed) return
     await this.stop()
-    this.#exchanges.value = exchanges
+    this.#removed.value = undefined
+    this.#exchanges.value = removed
     this.#keep()
   }
 
@@ -184,10 +147,12 @@ export class Conversation {
     await this.stop()
     this.#session.dispose()
     this.#id.value = id
+    this.#removed.value = undefined
     this.#exchanges.value = exchanges.map(withoutOpenAnswers)
   }
 
   #add(text: string, { mode, pictures = [] }: AskOptions): Place {
+    this.#removed.value = undefined
     const answer = this.#newAnswer(text)
     const question = { text: text.trim(), prompt: text.trim(), mode, pictures }
     const exchange = { id: this.#ports.createId(), question, answers: [answer], shown: 0 }
@@ -210,7 +175,10 @@ export class Conversation {
     const abort = (): void => controller.abort()
     if (outer?.aborted) abort()
     outer?.addEventListener('abort', abort)
-    const { promise: ended, resolve: end } = Promise.withResolvers<void>()
+    let end = (): void => {}
+    const ended = new Promise<void>((resolve) => {
+      end = resolve
+    })
     this.#running = { controller, ended }
     this.#isAnswering.value = true
     this.#keep()

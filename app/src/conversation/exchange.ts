@@ -1,5 +1,6 @@
 /** What a conversation consists of: questions, each with the answers that were given to it. All of it is immutable. */
-import type { AnsweredBy, FinishReason } from 'onsight'
+import type { FinishReason } from 'onsight'
+import type { AnsweredBy } from 'onsight/assistant'
 import type { Mode } from '../modes/modes.ts'
 import type { Picture } from '../pictures/picture.ts'
 

@@ -9,7 +9,11 @@ export function turnsOf(exchanges: readonly Exchange[]): ChatTurn[] {
     if (text === '') return []
     const { prompt, pictures } = exchange.question
     return [
-      { role: 'user', text: prompt, ...(pictures.length > 0 && { images: pictures.map(({ blob }) => blob) }) },
+      {
+        role: 'user',
+        text: prompt,
+        ...(pictures.length > 0 && { images: pictures.map(({ blob }) => blob) }),
+      },
       { role: 'assistant', text },
     ]
   })
@@ -24,6 +28,7 @@ function isSameTurn(one: ChatTurn, other: ChatTurn | undefined): boolean {
   if (!other || one.role !== other.role || one.text !== other.text) return false
   const [images, otherImages] = [one, other].map((turn) => (turn.role === 'user' ? (turn.images ?? []) : []))
   return (
-    images?.length === otherImages?.length && images?.every((image, index) => image === otherImages?.[index]) === true
+    images?.length === otherImages?.length &&
+    images?.every((image, index) => image === otherImages?.[index]) === true
   )
 }
