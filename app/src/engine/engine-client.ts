@@ -20,14 +20,21 @@ export interface EngineClient extends Engine {
   session(): EngineSession
   /** Called when a worker was lost by itself. Returns what ends that. */
   onLost(listener: (error: EngineError) => void): () => void
+  /** Called whenever a worker ends, lost or given back: what was loaded there is gone. */
+  onEnd(listener: () => void): void
 }
 
 export function createEngineClient({ startWorker, locate, clock }: EnginePorts): EngineClient {
   const listeners = new Set<(error: EngineError) => void>()
+  const endListeners = new Set<() => void>()
+  const tellEnd = (): void => {
+    for (const listener of endListeners) listener()
+  }
   let current: EngineSession | undefined
   const session = (): EngineSession => {
     if (current === undefined || current.isOver) {
       const started: EngineSession = new EngineSession(startWorker(), clock, (error) => {
+        tellEnd()
         for (const listener of [...listeners]) listener(error)
       })
       current = started
@@ -43,8 +50,12 @@ export function createEngineClient({ startWorker, locate, clock }: EnginePorts):
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
+    onEnd: (listener) => void endListeners.add(listener),
     dispose() {
-      current?.end(disposedError())
+      if (current && !current.isOver) {
+        current.end(disposedError())
+        tellEnd()
+      }
       current = undefined
     },
   }

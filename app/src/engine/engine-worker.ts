@@ -1,13 +1,22 @@
 /** The script of the engine's worker. */
 import '../shell/own-scripts.ts'
-import { EngineError, loadModel, type ModelReference } from 'onsight'
+import { loadModel, type ModelReference } from 'onsight'
 import type { ToWorker, WirePlace } from './wire-messages.ts'
 import { WorkerEngine } from './worker-engine.ts'
+import { createWorkerHub } from './worker-hub.ts'
+
+const hub = createWorkerHub(
+  async (endpoint) => {
+    const { openModelHub } = await import('onsight/hub')
+    return openModelHub({ endpoint })
+  },
+  () => performance.now(),
+)
 
 async function open(place: WirePlace): Promise<ModelReference> {
   if ('address' in place) return place.address
   if ('files' in place) return place.files
-  throw new EngineError('hub/not-stored', { message: `${place.stored} is not among the stored models.` })
+  return hub.open(place.hub, place.stored)
 }
 
 const engine = new WorkerEngine(
@@ -21,6 +30,7 @@ const engine = new WorkerEngine(
       const { loadVoice } = await import('onsight/speech')
       return loadVoice(await open(place), { signal })
     },
+    hubHandlers: hub.handlers,
     holdLock(name, onHeld) {
       const untilTheEnd = new Promise<never>(() => {})
       void navigator.locks.request(name, () => {

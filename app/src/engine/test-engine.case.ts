@@ -104,5 +104,13 @@ const MISSING_PARTS: WorkerParts = {
   loadModel: missing,
   loadRecognizer: missing,
   loadVoice: missing,
+  hubHandlers: {
+    'hub-list': missing,
+    'hub-preview': missing,
+    'hub-pull': missing,
+    'hub-verify': missing,
+    'hub-remove': missing,
+    'hub-import': missing,
+  },
   holdLock: () => {},
 }

@@ -25,6 +25,7 @@ import type {
   TranscriptEvent,
   TranscriptFinished,
 } from 'onsight/speech'
+import type { HubExchanges } from './hub-messages.ts'
 import type { WireError } from './wire-error.ts'
 
 export type Handle = number
@@ -53,7 +54,7 @@ export interface AnswerEvent {
 }
 
 /** Every request: what it takes, what it tells while it runs, what it ends with. */
-export interface Exchanges {
+export interface Exchanges extends HubExchanges {
   'load-model': {
     ask: { handle: Handle; place: WirePlace; options: Wired<LoadModelOptions> }
     event: LoadEvent

@@ -16,16 +16,18 @@ import type {
   ToWorker,
   WirePlace,
 } from './wire-messages.ts'
+import type { HubHandlers } from './worker-hub.ts'
 
 /** What the worker's script knows how to get. */
 export interface WorkerParts {
   loadModel(place: WirePlace, options: LoadModelOptions): Promise<Model>
   loadRecognizer(place: WirePlace, signal: AbortSignal): Promise<Recognizer>
   loadVoice(place: WirePlace, signal: AbortSignal): Promise<Voice>
+  readonly hubHandlers: HubHandlers
   holdLock(name: string, onHeld: () => void): void
 }
 
-interface Context<Name extends RequestName> {
+export interface Context<Name extends RequestName> {
   readonly signal: AbortSignal
   emit(event: EventOf<Name>, transfer?: readonly Transferable[]): void
   /** Sound that the page sends piece by piece. */
@@ -64,7 +66,7 @@ export class WorkerEngine {
   readonly #voices = new Map<Handle, Voice>()
   readonly #chats = new Map<Handle, OpenedChat>()
   readonly #sessions = new Map<Handle, OpenedSession>()
-  readonly #handlers: Handlers = {
+  readonly #modelHandlers: Omit<Handlers, keyof HubHandlers> = {
     'load-model': async ({ handle, place, options }, { signal, emit }) => {
       const model = await this.#parts.loadModel(place, {
         ...options,
@@ -131,10 +133,12 @@ export class WorkerEngine {
       return undefined
     },
   }
+  readonly #handlers: Handlers
 
   constructor(parts: WorkerParts, post: (message: FromWorker, transfer?: readonly Transferable[]) => void) {
     this.#parts = parts
     this.#post = post
+    this.#handlers = { ...this.#modelHandlers, ...parts.hubHandlers }
   }
 
   receive(message: ToWorker): void {

@@ -49,7 +49,7 @@ function setUp({
       setItem: (key, value) => void kept.set(key, value),
       removeItem: (key) => void kept.delete(key),
     })),
-    loadOptions: () => ({ memoryLimit: 1000 }),
+    loadOptions: async () => ({ memoryLimit: 1000 }),
     now: () => now,
   })
   return {

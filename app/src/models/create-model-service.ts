@@ -21,7 +21,7 @@ export interface ModelServicePorts {
   readonly ownership: EngineOwnership
   readonly marks: LoadMarks
   /** Of stored models: what this device has memory for. */
-  readonly loadOptions: () => LoadModelOptions
+  readonly loadOptions: () => Promise<LoadModelOptions>
   /** Milliseconds. */
   readonly now: () => number
 }
@@ -109,7 +109,7 @@ class Service implements ModelService {
     if (name !== BUNDLED) marks.begin(name)
     try {
       const model = await engine.loadModel(place, {
-        ...(name !== BUNDLED && loadOptions()),
+        ...(name !== BUNDLED && (await loadOptions())),
         signal,
         onProgress: ({ loadedBytes, totalBytes }) => {
           if (!signal.aborted) this.state.value = { state: 'loading', name, loadedBytes, totalBytes }

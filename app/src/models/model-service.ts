@@ -3,7 +3,6 @@ import { engine } from '../engine/app-engine.ts'
 import { createEngineOwnership, createUnguardedOwnership } from '../engine/engine-ownership.ts'
 import { settings } from '../settings/settings.ts'
 import { createModelService } from './create-model-service.ts'
-import { deviceMemoryLimit } from './device-memory.ts'
 import { createLoadMarks } from './load-marks.ts'
 
 const ownership =
@@ -20,9 +19,12 @@ export const currentModel = createModelService({
   chosen: settings.model,
   ownership,
   marks: createLoadMarks(() => localStorage),
-  loadOptions: () => {
-    const memoryLimit = deviceMemoryLimit(navigator)
-    return memoryLimit === undefined ? {} : { memoryLimit }
+  loadOptions: async () => {
+    const { fitDevice, readDeviceFacts } = await import('onsight/hub')
+    const { storageQuotaBytes: _, ...device } = await readDeviceFacts()
+    // Of nothing: what there is for a model.
+    const { availableBytes } = fitDevice({ approximateBytes: 0 }, device)
+    return availableBytes === undefined ? {} : { memoryLimit: availableBytes }
   },
   now: () => performance.now(),
 })

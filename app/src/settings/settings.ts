@@ -16,6 +16,8 @@ export interface Settings {
   readonly recognizer: Signal<string>
   /** `platform:NAME` or the name of a voice in the store; empty: the first local one of the language. */
   readonly voice: Signal<string>
+  /** Address of the hub or of a mirror that models come from; empty: the default one. */
+  readonly hub: Signal<string>
   /** Whether the person has put away what newcomers are told. */
   readonly welcomed: Signal<boolean>
 }
@@ -30,6 +32,7 @@ const DEFAULTS: { readonly [Name in keyof Settings]: Settings[Name]['value'] } =
   model: 'tiny',
   recognizer: '',
   voice: '',
+  hub: '',
   welcomed: false,
 }
 
