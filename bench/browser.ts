@@ -35,9 +35,9 @@ try {
     // A new page each time: the memory of the last one is given back.
     const page = await fixture.open(`/${options.plain ? 'plain' : 'isolated'}/unbundled/index.html`)
     last = (await page.evaluate(
-      `Promise.all(['engine/bench.js', 'host/browser/worker-host.js'].map((path) => import('../dist/' + path))).then(
-        ([{ measureModel }, { createBrowserWorkerHost }]) =>
-          measureModel({ workers: createBrowserWorkerHost() }, ${JSON.stringify({ shape: options.shape })}, {
+      `Promise.all(['engine/bench.js', 'host/browser/worker-host.js', 'host/browser/snapshot-files.js'].map((path) => import('../dist/' + path))).then(
+        ([{ measureModel }, { createBrowserWorkerHost }, { createSnapshotFiles }]) =>
+          measureModel({ workers: createBrowserWorkerHost(), snapshots: createSnapshotFiles() }, ${JSON.stringify({ shape: options.shape })}, {
             threads: ${Number(options.threads)},
           }),
       )`,
