@@ -102,9 +102,14 @@ export class LiveLoop {
     this.#restUntil = outcome === 'abandoned' ? look.from + 1000 : at + restAfter(tookMs, this.#pace)
   }
 
-  /** Somebody asked something: looks wait for so long after it, while it is answered and listened to. */
+  /** Somebody asked something: looks wait while it is answered. */
   restUntil(at: number): void {
     this.#restUntil = Math.max(this.#restUntil, at)
+  }
+
+  /** Looks go on at this time, whatever was said before. */
+  resumeAt(at: number): void {
+    this.#restUntil = at
   }
 
   setPower(power: PowerState): void {
