@@ -3,6 +3,8 @@ import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vite'
 import { bundledModels } from './build/bundled-models.ts'
 import { documentPolicy } from './build/document-policy.ts'
+import { serviceWorkerBuild } from './build/service-worker-build.ts'
+import { webManifests } from './build/web-manifests.ts'
 
 const library = fileURLToPath(new URL('../', import.meta.url))
 const app = fileURLToPath(new URL('.', import.meta.url))
@@ -28,7 +30,7 @@ export default defineConfig({
   // Relative addresses: the built files work at any path of any host.
   base: './',
   resolve: { alias: entries },
-  plugins: [documentPolicy(), bundledModels(`${library}models`)],
+  plugins: [documentPolicy(), webManifests(), bundledModels(`${library}models`), serviceWorkerBuild()],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   worker: { format: 'es' },
   build: {

@@ -9,6 +9,7 @@ import { FirstVisit } from './shell/first-visit.tsx'
 import { Navigation } from './shell/navigation.tsx'
 import { type Screen, screen } from './shell/screens.ts'
 import { SkipLink } from './shell/skip-link.tsx'
+import { UpdateNotice } from './shell/update-notice.tsx'
 
 const SCREEN_VIEWS: Readonly<Record<Screen, () => preact.JSX.Element>> = {
   ask: AskScreen,
@@ -25,6 +26,7 @@ export function App() {
       <SkipLink />
       <Navigation />
       <main id="main" class={`shell-main shell-main-${screen.value}`}>
+        <UpdateNotice />
         <FirstVisit />
         <ModelStatus />
         <ErrorBoundary key={screen.value}>

@@ -26,7 +26,7 @@ const FLAGS = [
 ]
 
 /** Nothing is timed; this ends what hangs. */
-export const APP_TIMEOUT_MS = 180_000
+export const APP_TIMEOUT_MS = 90_000
 
 export interface AppPagesOptions {
   /** Where on the host the app is. Default: at its root. */

@@ -1,10 +1,11 @@
 /** The built app: `dist/app` where it is newer than everything it is made of, else a build of its own for this state. */
+import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdtempSync, readdirSync, renameSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { build } from 'vite'
+import { promisify } from 'node:util'
 
 const repository = fileURLToPath(new URL('../../', import.meta.url))
 /** What the app is made of. Of `dist` the library only. */
@@ -23,12 +24,12 @@ export async function buildApp(): Promise<string> {
   const folder = join(tmpdir(), `onsight-app-${state}`)
   if (existsSync(folder)) return folder
   const building = mkdtempSync(join(tmpdir(), 'onsight-app-building-'))
-  await build({
-    root: join(repository, 'app'),
-    configFile: join(repository, 'app/vite.config.ts'),
-    logLevel: 'error',
-    build: { outDir: building },
-  })
+  // In a process of its own: here NODE_ENV is "test", and that would be a development build.
+  await promisify(execFile)(
+    process.execPath,
+    ['node_modules/vite/bin/vite.js', 'build', 'app', '--logLevel', 'error', '--outDir', building],
+    { cwd: repository, env: { ...process.env, NODE_ENV: 'production' } },
+  )
   try {
     renameSync(building, folder)
   } catch {

@@ -24,6 +24,12 @@ export const shellTexts = {
   },
   'shell.betterModels': { en: 'See better models', zh: '查看更好的模型' },
   'shell.understood': { en: 'Got it', zh: '知道了' },
+  'shell.description': {
+    en: 'Point the camera or pick a photo, ask, and listen: answers are made on this device, also without a network.',
+    zh: '对准镜头或选一张照片，提问，听回答：回答在本设备上生成，没有网络也能用。',
+  },
+  'shell.updateReady': { en: 'There is a new version.', zh: '有新版本。' },
+  'shell.update': { en: 'Reload with it', zh: '重新加载并更新' },
   'shell.private': {
     en: 'Everything stays on this device.',
     zh: '一切都留在本设备上。',
