@@ -22,6 +22,7 @@ it('needs nothing of Node, and no package but those that text needs', () => {
 it('holds the worker and the kernels, but no other host and no command line', () => {
   const files = [...modules.keys()].map((file) => file.replace(DIST, ''))
   expect(files).toContain('backend/wasm/compute-worker.js')
-  expect(files).toContain('backend/wasm/generated/kernels.js')
+  expect(files).toContain('backend/wasm/generated/relaxed-kernels.js')
+  expect(files).toContain('backend/wasm/generated/baseline-kernels.js')
   expect(files.filter((file) => /^(host\/node|cli|hub|eval|server)\//.test(file))).toEqual([])
 })

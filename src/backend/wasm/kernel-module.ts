@@ -1,5 +1,3 @@
-import { BASELINE_KERNELS, RELAXED_KERNELS } from './generated/kernels.ts'
-
 export type KernelBuild = 'relaxed' | 'baseline'
 
 /** A module with one function that uses the very instruction, i32x4.relaxed_dot_i8x16_i7x16_add_s. */
@@ -14,14 +12,22 @@ export function supportedBuild(): KernelBuild {
 }
 
 /** Compiles a build for shared memory, or for a memory of its own. */
-export function compileKernels(build: KernelBuild, shared: boolean): Promise<WebAssembly.Module> {
-  const bytes = decodeBase64(build === 'relaxed' ? RELAXED_KERNELS : BASELINE_KERNELS)
+export async function compileKernels(build: KernelBuild, shared: boolean): Promise<WebAssembly.Module> {
+  const { KERNELS } = await (build === 'relaxed'
+    ? import('./generated/relaxed-kernels.ts')
+    : import('./generated/baseline-kernels.ts'))
+  const bytes = await inflate(decodeBase64(KERNELS))
   if (!shared) importUnsharedMemory(bytes)
   return WebAssembly.compile(bytes)
 }
 
 function decodeBase64(text: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(atob(text), (character) => character.charCodeAt(0))
+}
+
+async function inflate(packed: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('deflate-raw'))
+  return new Uint8Array(await new Response(stream).arrayBuffer())
 }
 
 /**
